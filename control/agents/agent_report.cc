@@ -98,7 +98,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   r.algorithm = c.used_algorithm()->name;
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
-  r.channels = c.channels;
+  r.channels = c.channel_count();
   r.repeats = c.repeats;
   r.factor = collectives::busbw_factor(c.collective, static_cast<std::uint32_t>(ranks));
   if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};

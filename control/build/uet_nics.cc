@@ -57,6 +57,17 @@ uet::PathPolicy policy_of(spec::UetPathPolicy p) {
   return {};
 }
 
+// What the window is at most, in BDPs, where switches do not trim.
+//
+// DEVIATION: the reference has 3/2, whatever the BDP, for networks where that is many packets. Where it is few, half a
+// BDP is less than what waits for an ACK (ACK_Gen_Trigger), and for the packet that an ACK in turn waits behind at a
+// NIC that sends, too: a link that is full both ways would idle.
+double most_window(const uet::NsccConfig& c, std::uint32_t ack_trigger) {
+  constexpr double kReference = 1.5;
+  const auto bdp = static_cast<double>((c.rate * c.base_rtt).n);
+  return bdp > 0 ? std::max(kReference, 1 + (ack_trigger + c.packet) / bdp) : kReference;
+}
+
 bool are_of_one_class(const spec::TrafficSpec& a, const spec::TrafficSpec& b) {
   return a.dscp == b.dscp && a.priority == b.priority && a.ect == b.ect;
 }
@@ -65,11 +76,11 @@ bool are_of_one_class(const spec::TrafficSpec& a, const spec::TrafficSpec& b) {
 
 struct UetNics::Nic {
   std::vector<const spec::TrafficSpec*> likes;  // what its data look like, of each class
-  BitRate rate{};                           // of the slowest link that it sends to, its own included
-  Framing framing;                          // of its own link
-  std::size_t completions = 0;              // of flows, that can wait at once
-  bool ranks = false;                       // of collectives, that are here or go through here
-  bool carries = false;                     // a rank of this host goes through several NICs, this one among them
+  BitRate rate{};                               // of the slowest link that it sends to, its own included
+  Framing framing;                              // of its own link
+  std::size_t completions = 0;                  // of flows, that can wait at once
+  bool ranks = false;                           // of collectives, that are here or go through here
+  bool carries = false;                         // a rank of this host goes through several NICs, this one among them
   uet::FlowEndpoint* endpoint = nullptr;
   std::unique_ptr<uet::FlowEndpoint> owned;
 };
@@ -87,8 +98,7 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
   }
   for (const PlannedCollective& planned : collectives_)
     like_.push_back(spec::like_traffic(lab.collectives[planned.spec]));
-  for (std::size_t i = 0; i < collectives_.size(); ++i)
-    note_ranks(i);
+  for (std::size_t i = 0; i < collectives_.size(); ++i) note_ranks(i);
   if (nics_.empty()) return;
   find_network(plans);
   const bool real = lab.run.payload == spec::Payload::kReal;
@@ -152,8 +162,8 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
       job.data_class = class_at(collective.nics[r], like_[i]);
       const Duration phase = clocks_.phase(collective.nics[r], static_cast<std::uint32_t>(c.path_mtu));
-      uet::UetRank& rank = nic.add_rank(starting_later(config_of(lab_, planned.spec), phase),
-                                        std::move(planned.programs[r]), job);
+      uet::UetRank& rank =
+          nic.add_rank(starting_later(config_of(lab_, planned.spec), phase), std::move(planned.programs[r]), job);
       ends.push_back({&rank, &nic});
       use_nics(rank, planned, static_cast<std::uint32_t>(r), like_[i]);
       collective.ranks.push_back(&rank);
@@ -207,8 +217,7 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
     if (there && back) base_rtt_ = std::max(base_rtt_, *there + *back);
   };
   for (const workload::FlowPlan& plan : plans)
-    if (const spec::TrafficSpec& t = lab_.traffic[plan.traffic]; t.is_uet())
-      consider(plan.source, plan.destination, t);
+    if (const spec::TrafficSpec& t = lab_.traffic[plan.traffic]; t.is_uet()) consider(plan.source, plan.destination, t);
   for (std::size_t i = 0; i < collectives_.size(); ++i)
     for (std::size_t r = 0; r < collectives_[i].nics.size(); ++r)
       for (const RankConnection& c : collectives_[i].programs[r].connections)
@@ -268,9 +277,11 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
                            .trimming = said.trimming.value_or(trims(t))};
   uet::NsccConfig c = uet::NsccConfig::of(network);
   // DEVIATION: where switches trim, as much is in flight as the path and more than one queue of a BDP take, so that the
-  // links of a sprayed and full fabric do not idle; and no delay is too long that comes of this alone. The reference has
-  // 3/2, and 3/4 of the base RTT.
-  c.max_wnd_bdps = s.max_window ? number(*s.max_window) : network.trimming ? 2.5 : 1.5;
+  // links of a sprayed and full fabric do not idle; and no delay is too long that comes of this alone. The reference
+  // has 3/2, and 3/4 of the base RTT.
+  c.max_wnd_bdps = s.max_window       ? number(*s.max_window)
+                   : network.trimming ? 2.5
+                                      : most_window(c, said.ack_bytes.value_or(uet::EngineConfig{}.ack_trigger));
   const Duration of_window{static_cast<std::int64_t>((c.max_wnd_bdps - 1) * static_cast<double>(c.base_rtt.ps))};
   // alpha is 4 a b mtu / target, and b is the target / 12 us: it does not depend on it.
   c.target = s.target.value_or(std::max(c.target, of_window));

@@ -45,6 +45,9 @@ struct Algorithm {
   std::optional<Operation> usual_for = std::nullopt;
   // Nothing: it can be used there. nullptr: it can be used everywhere.
   std::optional<Refusal> (*refuse)(const Algorithm& self, const Layout& layout) = nullptr;
+  // Each channel leaves hosts with scale-up networks by another NIC, so there are as many channels as ranks in a host if the
+  // lab does not say. Others use all NICs in each channel.
+  bool channels_by_nic = false;
   // Transfers of one channel, which has so many octets of a rank's data, at most: all ranks together, before messages are
   // split by `chunk`.
   double (*transfers)(const Layout& layout, double octets) = nullptr;

@@ -233,7 +233,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   if (c.is_uet()) r.transport = c.service == spec::CollectiveService::kRod ? "uet/rod" : "uet/rud";
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
-  r.channels = c.channels;
+  r.channels = c.channel_count();
   r.repeats = c.repeats;
   r.factor = collectives::busbw_factor(c.collective, static_cast<std::uint32_t>(collective.ranks.size()));
   if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};

@@ -69,7 +69,7 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
           .size = static_cast<std::uint64_t>(c.size.n),
           .element = c.element_octets(),
           .chunk = c.chunk,
-          .channels = static_cast<std::uint32_t>(c.channels),
+          .channels = static_cast<std::uint32_t>(c.channel_count()),
           .root = static_cast<std::uint32_t>(c.root),
           .group = layout(lab, nics).group,
           .host = where.host,
@@ -79,6 +79,20 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
           .backward = c.backward,
           .buckets = static_cast<std::uint32_t>(c.buckets),
           .slowness = slowness};
+}
+
+int usual_channels(const Lab& lab, const CollectiveSpec& collective) {
+  const collectives::Algorithm& algorithm = *collective.used_algorithm();
+  if (!algorithm.channels_by_nic || !algorithm.does(collective.collective)) return 1;
+  const std::vector<PortName> nics = ranks(lab, collective);
+  std::map<std::uint32_t, int> members;
+  for (const std::uint32_t host : places(lab, nics).host) ++members[host];
+  if (members.size() < 2) return 1;  // no NIC is used, or no host has several
+  int most = 1;
+  for (const auto& [host, count] : members) most = std::max(most, count);
+  constexpr double kMostTransfers = 1 << 21;
+  const double each = algorithm.transfers(layout(lab, nics), static_cast<double>(collective.size.n) / most);
+  return std::clamp(static_cast<int>(kMostTransfers / each / collective.buckets), 1, most);
 }
 
 bool has_agents(const Lab& lab, const std::vector<PortName>& ranks) {

@@ -20,6 +20,10 @@ std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
 collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& collective,
                                       const std::vector<PortName>& nics);
 
+// How many channels a collective has if its lab does not say: where each leaves a host by another NIC, as many as there are
+// ranks in a host with a scale-up network, at most; but no more than make a program of moderate size. Else 1.
+int usual_channels(const Lab& lab, const CollectiveSpec& collective);
+
 // By rank: its host, and the rail of its NIC there (from 1). Those of one host with a scale-up network share a number;
 // others have one of their own. Both empty: no two ranks are in such a host.
 struct RankPlaces {

@@ -53,7 +53,9 @@ struct CollectiveSpec {
   CollectiveService service = CollectiveService::kRud;  // of kUet
   Bytes size{};                                  // as nccl-tests counts it (control/collectives/collective_plan.h)
   std::uint32_t chunk = 524'288;                 // the most octets of a message
-  int channels = 1;                              // parts that go at once, each over QPs or PDCs of its own
+  // Parts that go at once, each over QPs or PDCs of its own. Nothing in a file: Algorithm::channels_by_nic says how many;
+  // in a lab that was read there always are some.
+  std::optional<int> channels;
   std::vector<std::string> ranks{"*"};
   std::string placement;           // a file that says where each rank is, in the place of `ranks`
   std::vector<PlacedRank> placed;  // what it says, by rank, once the lab is read
@@ -78,6 +80,7 @@ struct CollectiveSpec {
   std::optional<int> priority;  // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
 
   CollectiveAlgorithm used_algorithm() const;
+  int channel_count() const noexcept { return channels.value_or(1); }
   bool is_uet() const noexcept { return transport == CollectiveTransport::kUet; }
   bool computes() const noexcept { return forward + backward > Duration{}; }
   std::uint32_t element_octets() const { return datatype == CollectiveDatatype::kUint32 ? 4 : 8; }

@@ -16,12 +16,14 @@
 namespace railyard::spec {
 namespace {
 
-// The profile of labs that do not define a "default": what most RoCE fabrics begin with.
+// The profile of labs that do not define a "default": what most RoCE fabrics begin with. Class 5 has what UET calls
+// DSCP_CONTROL (46): its ACKs must not wait behind data (UE-Spec 3.6.17: TC_high is strict).
 constexpr const char* kBuiltInQos = R"(
 trust: dscp
 classes:
   0: { weight: 50 }
   3: { lossless: true, alpha: 1/8, ecn: { pmax: 20% }, weight: 50 }
+  5: { strict: true }
   6: { strict: true }
 )";
 

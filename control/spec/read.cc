@@ -7,6 +7,7 @@
 
 #include "control/spec/addresses.h"
 #include "control/spec/check/check.h"
+#include "control/spec/collective_ranks.h"
 #include "control/spec/congestion_default.h"
 #include "control/spec/draft.h"
 #include "control/spec/flow_file.h"
@@ -158,6 +159,11 @@ void read_placement_files(Draft& draft) {
       collective.placed = read_placement_file(draft.lab, collective.placement);
 }
 
+void choose_channels(Draft& draft) {
+  for (CollectiveSpec& collective : draft.lab.collectives)
+    if (!collective.channels) collective.channels = usual_channels(draft.lab, collective);
+}
+
 void read_faults(Draft& draft) {
   if (draft.sections.faults == nullptr) return;
   for (const Tree& tree : draft.sections.faults->as_list("a list of faults")) {
@@ -199,6 +205,7 @@ Lab read_lab(const Tree& document) {
   check_trunks(draft);
   read_flow_files(draft);
   read_placement_files(draft);
+  choose_channels(draft);
   check_traffic(draft);
   check_collectives(draft);
   check_int(draft);

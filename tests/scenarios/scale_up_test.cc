@@ -102,6 +102,18 @@ TEST(ScaleUp, RingsLeaveTheirHostsByAllRails) {
   EXPECT_LT(out.busbw_bps, out.limit_bps);
 }
 
+// As published for NCCL: trees are quicker with small data, and rings have at least their bandwidth with large ones. How
+// many channels there are does not change that.
+TEST(ScaleUp, RingsAndTreesRankAsPublished) {
+  const auto busbw = [](const std::string& keys) {
+    return run_right(rails(4, keys)).collectives.at(0).busbw_bps;
+  };
+  EXPECT_GT(busbw("size: 64KiB, algorithm: tree"), busbw("size: 64KiB, algorithm: ring"));
+  const double tree = busbw("size: 64MiB, algorithm: tree");
+  EXPECT_GT(busbw("size: 64MiB, algorithm: ring"), tree);
+  EXPECT_GT(busbw("size: 64MiB, algorithm: tree, channels: 4"), 0.95 * tree);
+}
+
 TEST(ScaleUp, HierarchicalBeginsWithinHosts) {
   const report::CollectiveReport c =
       run_right(rails(4, "size: 4MiB, chunk: 64KiB, algorithm: hierarchical-ring")).collectives.at(0);

@@ -259,23 +259,29 @@ class Engine {
   void progress(Instant now, Pdc& pdc);
 
   // ---- engine_losses.cc: what is lost, by time ----
-  bool infers_loss(const Pdc& pdc) const noexcept {
-    const DataClass& c = data_lines_[pdc.data_class].config;
-    return fep_.config.infer_loss && !pdc.is_rod() && (!c.lossless || c.ordered_paths);
-  }
+  bool infers_loss(const Pdc& pdc) const noexcept { return fep_.config.infer_loss && !pdc.is_rod(); }
   // As well of ROD, whose one path keeps its order.
   bool watches_tail(const Pdc& pdc) const noexcept {
-    const DataClass& c = data_lines_[pdc.data_class].config;
-    return fep_.config.infer_loss && (c.ordered_paths || !(c.lossless || pdc.is_rod()));
+    return fep_.config.infer_loss && (!pdc.is_rod() || data_lines_[pdc.data_class].config.ordered_paths);
   }
-  // Only what came behind it on its own path shows that a packet was lost; time does not.
+  // Time alone does not show there that a packet was lost.
   bool is_lossless(const Pdc& pdc) const noexcept { return data_lines_[pdc.data_class].config.lossless; }
+  // Nor does what came behind it with its entropy value: switches choose a path for each packet.
+  bool is_sprayed_lossless(const Pdc& pdc) const noexcept {
+    return is_lossless(pdc) && !data_lines_[pdc.data_class].config.ordered_paths;
+  }
+  // What came behind it on its own path shows it.
+  bool infers_by_path(const Pdc& pdc) const noexcept {
+    return is_lossless(pdc) && data_lines_[pdc.data_class].config.ordered_paths && infers_loss(pdc);
+  }
   Duration patience(const Pdc& pdc) const noexcept;
   void note_first_of(Instant now, Pdc& pdc, Psn psn);
   void watch_overtaken(Instant now, Pdc& pdc);
   void infer_losses(Instant now, Pdc& pdc);
   bool infer_by_time(Instant now, Pdc& pdc, Duration longest);
   bool infer_by_path(Instant now, Pdc& pdc, Duration longest);
+  bool infer_by_spread(Instant now, Pdc& pdc, Duration longest);
+  void ask_on_all_paths(Instant now, Pdc& pdc, Psn psn);
   void take_for_lost(Instant now, Pdc& pdc, Psn psn, Duration longest);
   void ask_on_path(Instant now, Pdc& pdc, Psn psn, std::uint16_t entropy);
   Duration path_probe_takes(const Pdc& pdc, std::uint8_t tries) const noexcept;

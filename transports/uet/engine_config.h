@@ -20,7 +20,7 @@ struct DataClass {
   std::uint8_t dscp = 0;   // DSCP_TRIMMABLE of it
   bool ect = true;         // ECN-capable: ECT(0)
   bool trimming = false;   // switches trim what they have no room for: other losses are few, and not waited for so soon
-  bool lossless = false;   // switches pause it: what is late waits, so that neither time nor a PROBE says of a loss
+  bool lossless = false;   // switches pause it: what is late may wait, so that time alone does not say of a loss
   // Packets of one entropy value stay in order: switches choose the path by hash. Then one that arrives shows that those
   // before it on its path are lost, however long another path is paused.
   bool ordered_paths = false;
@@ -71,7 +71,8 @@ struct EngineConfig {
   // What a timeout is of. false: of the oldest packet that is not acknowledged, and after it of all (uet §5.9). true: each
   // packet has a timer of its own, as in uet-htsim: what is lost again delays no other.
   bool packet_timers = false;
-  bool rto_doubles = true;  // RTO_INIT x 2^n after n timeouts in a row (uet §5.9); false: always RTO_INIT (uet-htsim)
+  // RTO_INIT x 2^n after n timeouts in a row (uet §5.9); false: always RTO_INIT (uet-htsim). Tries of a tail double, too.
+  bool rto_doubles = true;
   // For how long at most nothing is heard until then. As long what was cut by switches, again and again, is sent again.
   Duration silence() const noexcept {
     return rto_init * (std::int64_t{1} << std::min<int>(retries + 1, kMostDoublings));

@@ -2,11 +2,18 @@
 // when it is away for longer than any lately was and a reordering window more (pds/reorder_window.h). When nothing was
 // heard for so long, the newest goes again: its answer says of all before it.
 //
-// In a class that switches keep lossless a packet may be late for as long as its path is paused, while other paths go on.
-// There time shows nothing. But where switches choose the path by hash, packets of one entropy value stay in order: when
-// something later of its value has arrived, a packet is lost, not paused: a new packet, one that goes again, or a PROBE. A
-// PROBE goes when a packet would be lost by time, in its class and with its value: while the path is paused it waits, too.
-// Silence makes PROBEs go for all that is in flight; nothing goes again for it.
+// In a class that switches keep lossless a packet may be late for as long as its path is paused, while other paths go
+// on. There time shows nothing. But where switches choose the path by hash, packets of one entropy value stay in order:
+// when something later of its value has arrived, a packet is lost, not paused: a new packet, one that goes again, or a
+// PROBE. A PROBE goes when a packet would be lost by time, in its class and with its value: while the path is paused it
+// waits, too. Silence makes PROBEs go for all that is in flight; nothing goes again for it.
+//
+// Where switches choose a path for each packet (spray, DRILL, adaptive, flowlet) what is sent behind a packet takes any
+// of the paths. If that of a packet is paused, some of what came behind waits there, too: of n equal paths one in n. So
+// a packet that is late is lost when many have come that were sent behind it, and few that were sent as long ago are
+// missing. In silence PROBEs show it, counted in the same way. While the NIC is paused nothing goes,
+// and so nothing is lost. What cannot be told from a loss is a packet on a paused path that switches have avoided
+// since: it goes again once, and others are waited for as long (ReorderWindow::came_after_all()).
 //
 // ROD has one path, which keeps its order in any class: its tail is asked after by PROBEs, too.
 //
@@ -24,6 +31,14 @@ bool is_alone(SentPackets& sent, Psn last) noexcept {
   for (Psn psn = sent.una(); psn != last; ++psn)
     if (!sent.at(psn).received) return false;
   return true;
+}
+
+// Whether a packet of a sprayed lossless class is lost, when so many that were sent behind it have come, and so many are
+// missing. On one of n equal paths that is paused one in n would be.
+constexpr bool is_loss(std::uint32_t arrived, std::uint32_t missing) noexcept {
+  constexpr std::uint32_t kBehind = 32;
+  constexpr std::uint32_t kForMissing = 16;
+  return arrived >= kBehind + kForMissing * missing;
 }
 
 }  // namespace
@@ -52,7 +67,9 @@ void Engine::watch_overtaken(Instant now, Pdc& pdc) {
 
 void Engine::infer_losses(Instant now, Pdc& pdc) {
   const Duration longest = patience(pdc);
-  const bool any = is_lossless(pdc) || pdc.is_rod() ? infer_by_path(now, pdc, longest) : infer_by_time(now, pdc, longest);
+  const bool any = is_sprayed_lossless(pdc) && !pdc.is_rod() ? infer_by_spread(now, pdc, longest)
+                   : is_lossless(pdc) || pdc.is_rod()        ? infer_by_path(now, pdc, longest)
+                                                             : infer_by_time(now, pdc, longest);
   if (any) pdc.reorder.lost();
 }
 
@@ -65,7 +82,9 @@ void Engine::take_for_lost(Instant now, Pdc& pdc, Psn psn, Duration longest) {
   if (now < pdc.watched_until) return;
   pdc.watched = psn;
   pdc.watched_sent = p.sent_at;
-  pdc.watched_until = now + longest * 4;
+  // A pause may be long.
+  constexpr std::int64_t kPartOfTimeout = 8;
+  pdc.watched_until = now + (is_lossless(pdc) ? std::max(longest * 4, rto(pdc) / kPartOfTimeout) : longest * 4);
 }
 
 // Whether anything was taken for lost.
@@ -89,8 +108,8 @@ bool Engine::infer_by_time(Instant now, Pdc& pdc, Duration longest) {
   return any;
 }
 
-// The same in a lossless class. What would be lost by time, and nothing on its path shows it, is asked after on its path.
-// In silence that is all that is in flight.
+// The same in a lossless class. What would be lost by time, and nothing on its path shows it, is asked after on its
+// path. In silence that is all that is in flight.
 bool Engine::infer_by_path(Instant now, Pdc& pdc, Duration longest) {
   SentPackets& sent = pdc.sent;
   bool any = false;
@@ -115,6 +134,49 @@ bool Engine::infer_by_path(Instant now, Pdc& pdc, Duration longest) {
   }
   pdc.path_probes.drop_unwanted();
   return any;
+}
+
+// The same where switches spray the class.
+bool Engine::infer_by_spread(Instant now, Pdc& pdc, Duration longest) {
+  SentPackets& sent = pdc.sent;
+  bool any = false;
+  const Duration often = longest / 4;
+  pdc.look_from = now + often;
+  pdc.late_at = Instant::never();
+  for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
+    const SentPacket& p = sent.at(psn);
+    if (p.received || p.lost || p.cargo.is_control()) continue;
+    const bool is_passed = p.sent_at < pdc.spread_passed;
+    if (!is_passed && p.sent_at >= pdc.newest_heard) continue;
+    const Instant due = p.sent_at + longest;
+    if (due > now) {
+      pdc.late_at = std::min(pdc.late_at, due);
+      continue;
+    }
+    // What was sent since may be under way still.
+    const SentPackets::Behind behind = sent.sent_behind(p.sent_at, now - longest / 2);
+    if (is_passed || is_loss(behind.arrived, behind.missing)) {
+      take_for_lost(now, pdc, psn, longest);
+      any = true;
+    } else {
+      pdc.late_at = std::min(pdc.late_at, now + often);
+    }
+  }
+  return any;
+}
+
+// By a series of PROBEs. Those of the one before that have not come back are lost, or wait.
+void Engine::ask_on_all_paths(Instant now, Pdc& pdc, Psn psn) {
+  if (pdc.remote == 0) return;
+  if (pdc.tail_tries <= 1) {
+    pdc.spread_from = now;
+    pdc.spread_answered = pdc.spread_missing = 0;
+  } else {
+    pdc.spread_missing += static_cast<std::uint32_t>(pdc.path_probes.all().size());
+  }
+  pdc.path_probes.clear();
+  std::uint16_t entropy = pdc.sent.at(psn).entropy;
+  while (pdc.path_probes.add(entropy, psn, PathProbes::kSpread)) ++entropy;
 }
 
 // By a PROBE, unless one of this entropy value is under way, or was lately.
@@ -142,6 +204,12 @@ Duration Engine::path_probe_takes(const Pdc& pdc, std::uint8_t tries) const noex
 void Engine::on_path_probe_answer(Instant now, Pdc& pdc, std::uint16_t id) {
   const PathProbe* const probe = pdc.path_probes.answered(id);
   if (probe == nullptr) return;
+  if (is_sprayed_lossless(pdc)) {
+    pdc.path_probes.erase(*probe);
+    if (!is_loss(++pdc.spread_answered, pdc.spread_missing)) return;
+    pdc.spread_passed = pdc.spread_from;
+    return infer_losses(now, pdc);
+  }
   constexpr std::uint32_t kNamed = 64;  // by a SACK
   const bool any = pdc.sent.mark_passed(probe->from, probe->from + kNamed, probe->entropy, probe->sent_at);
   pdc.path_probes.erase(*probe);
@@ -149,16 +217,18 @@ void Engine::on_path_probe_answer(Instant now, Pdc& pdc, std::uint16_t id) {
 }
 
 // Something was heard, or sent. Twice as long as of one that was overtaken (RFC 8985 §7.2: twice the round trip), and
-// twice that with each try that is not heard of either, up to RTO_INIT: a link that is back is found that soon, whatever
-// the timeouts have come to.
+// twice that with each try that is not heard of either, but no more than four times as long: a link that is free again,
+// or back, is found that soon, whatever the timeouts have come to. (What keeps tries apart where many share a full
+// queue is the window, which is halved with each packet that was alone and lost, and its pacing.) In a lossless class
+// up to RTO_INIT: silence mostly is a pause. With rto-backoff: none no try waits longer.
 //
 // DEVIATION: RFC 8985 tries once and leaves the rest to the timeout. Here that is many round trips, and doubles, too.
-// Where the window is a part of a packet its pacing is what keeps tries apart: whoever waited longer and longer for the
-// next one would never find room in a queue that those with a whole packet keep full.
 void Engine::set_tail(Instant now, Pdc& pdc) {
   pdc.tail_at = Instant::never();
   if (!watches_tail(pdc) || pdc.sent.empty()) return;
-  const int doublings = pdc.congestion.next_at() > Instant{} ? std::min<int>(pdc.tail_tries, 2) : pdc.tail_tries;
+  constexpr int kMostDoublings = 2;
+  const int most = !fep_.config.rto_doubles ? 0 : is_lossless(pdc) ? pdc.tail_tries : kMostDoublings;
+  const int doublings = std::min<int>(pdc.tail_tries, most);
   Duration once = patience(pdc) * 2;
   if (is_lossless(pdc) && !asks_on_paths(pdc)) {
     // Silence mostly is a pause: it is listened to for a good part of a timeout before.
@@ -195,7 +265,11 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
   }
   if (pdc.tail_tries < kMostDoublings) ++pdc.tail_tries;
   if (asks_on_paths(pdc)) {
-    infer_by_path(now, pdc, patience(pdc));
+    if (is_sprayed_lossless(pdc)) {
+      ask_on_all_paths(now, pdc, sent.una());
+    } else {
+      infer_by_path(now, pdc, patience(pdc));
+    }
     pdc.one_beyond_window = pdc.one_beyond_window || sent.any_lost();
     return set_tail(now, pdc);
   }

@@ -94,9 +94,12 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     news = true;
     if (packet.transmissions == 1) {
       pdc.newest_heard = std::max(pdc.newest_heard, packet.sent_at);
-      if (is_lossless(pdc) && infers_loss(pdc) && sent.mark_passed(psn)) pdc.any_passed = true;
-    } else if (pdc.reorder.is_too_soon(now - packet.sent_at)) {
-      note_first_of(now, pdc, psn);
+      if (infers_by_path(pdc) && sent.mark_passed(psn)) pdc.any_passed = true;
+    } else if (psn == pdc.watched && now < pdc.watched_until && pdc.reorder.is_too_soon(now - packet.sent_at)) {
+      // An earlier transmission of it has come, but it may have waited long for an ACK that names it: the window grows
+      // by a part only (RFC 8985 §6.2: by a quarter of a round trip).
+      pdc.reorder.came_after_all(std::min(now - pdc.watched_sent, pdc.reorder.patience() * 5 / 8));
+      pdc.watched_until = {};
     }
   };
   const auto settle_answer = [&](Psn psn, const SesResponseValues* response) {
@@ -121,8 +124,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
       if (is_of_last && ack.retx) pdc.newest_heard = std::max(pdc.newest_heard, packet->sent_at);
       note(ack_psn, *packet);
       // One that was sent again says by its mark and its value which transmission this is of.
-      if (is_of_last && ack.retx && in.entropy == packet->entropy && is_lossless(pdc) && infers_loss(pdc) &&
-          sent.mark_passed(ack_psn))
+      if (is_of_last && ack.retx && in.entropy == packet->entropy && infers_by_path(pdc) && sent.mark_passed(ack_psn))
         pdc.any_passed = true;
       const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
       const bool later = response != nullptr && (response->opcode == SesResponseOpcode::kNoResponse ||

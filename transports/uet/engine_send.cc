@@ -163,6 +163,8 @@ bool Engine::needs_ack(Instant now, Pdc& pdc, bool more) const noexcept {
 void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   const Psn psn = pdc.sent.first_lost();
   const SentPacket& packet = pdc.sent.at(psn);
+  // When it comes after all, that is of the transmission before this one, at the earliest.
+  if (psn == pdc.watched) pdc.watched_sent = packet.sent_at;
   pdc.sent.sent_again(psn, now, pdc.paths.next(now, pdc.chance));
   pdc.one_beyond_window = false;
   if (std::exchange(pdc.goes_after_timeout, false)) pdc.rto_from = now;

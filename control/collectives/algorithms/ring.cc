@@ -1,5 +1,7 @@
 #include "control/collectives/algorithms/ring.h"
 
+#include <algorithm>
+
 #include "control/collectives/collective_plan.h"
 
 namespace railyard::collectives {
@@ -66,11 +68,11 @@ void all_gather(Plan& plan, const Ranges& blocks) {
   const Ranks who = order(plan);
   ring_all_gather(plan, who, in_order_of(who, blocks));
 }
-// A chain from the root on.
+// A chain from the root on, in the order of the ring.
 void broadcast(Plan& plan, Range range) {
-  const std::uint32_t n = plan.ranks();
-  const std::uint32_t root = plan.shape().root;
-  for (std::uint32_t i = 0; i + 1 < n; ++i) plan.copy((root + i) % n, (root + i + 1) % n, range);
+  Ranks who = order(plan);
+  std::ranges::rotate(who, std::ranges::find(who, plan.shape().root));
+  for (std::size_t i = 0; i + 1 < who.size(); ++i) plan.copy(who[i], who[i + 1], range);
 }
 
 }  // namespace
@@ -95,6 +97,7 @@ constinit const Algorithm kRing{
     .reduce_scatter = reduce_scatter,
     .all_gather = all_gather,
     .broadcast = broadcast,
+    .channels_by_nic = true,
     .transfers = all_pairs_twice,
 };
 

@@ -68,6 +68,19 @@ struct Groups {
   }
 };
 
+// The parts of the data, with their heads, that a channel does. As many channels as parts, or a multiple: one each, as NCCL
+// spreads channels over a host's NICs. Fewer: several each. Otherwise all in each channel, so that all NICs have as much.
+std::vector<std::size_t> parts_of_channel(const Plan& plan, std::size_t parts) {
+  const std::size_t channels = plan.shape().channels;
+  std::vector<std::size_t> own;
+  for (std::size_t j = 0; j < parts; ++j) {
+    const bool one_each = channels % parts == 0;
+    const bool some_each = parts % channels == 0;
+    if (one_each ? j == plan.channel() % parts : !some_each || j % channels == plan.channel()) own.push_back(j);
+  }
+  return own;
+}
+
 void chain_down(Plan& plan, const Ranks& chain, Range range) {
   for (std::size_t i = 1; i < chain.size(); ++i) plan.copy(chain[i - 1], chain[i], range);
 }
@@ -81,9 +94,11 @@ void in_pieces(Plan& plan, Range range) {
 void tree_all_reduce(Plan& plan, Range range, const std::vector<std::uint32_t>& group) {
   const Groups groups(plan, group);
   const auto n = static_cast<std::uint32_t>(groups.members.size());
-  const Ranges parts = plan.split(range, groups.heads.size());
-  for (std::size_t j = 0; j < parts.size(); ++j) {
-    const Ranges halves = plan.split(parts[j], 2);
+  const std::vector<std::size_t> own = parts_of_channel(plan, groups.heads.size());
+  const Ranges parts = plan.split(range, own.size());
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const std::size_t j = own[part];
+    const Ranges halves = plan.split(parts[part], 2);
     for (std::uint32_t t = 0; t < 2; ++t) {
       const BinaryTree tree = double_tree(n, t);
       const Ranks& head = groups.heads[j];
@@ -114,14 +129,16 @@ void tree_broadcast(Plan& plan, Range range, const std::vector<std::uint32_t>& g
   const std::uint32_t root = plan.shape().root;
   std::uint32_t first = 0;
   while (std::ranges::find(groups.members[first], root) == groups.members[first].end()) ++first;
-  const Ranges parts = plan.split(range, groups.heads.size());
-  for (std::size_t j = 0; j < parts.size(); ++j) {
+  const std::vector<std::size_t> mine = parts_of_channel(plan, groups.heads.size());
+  const Ranges parts = plan.split(range, mine.size());
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const std::size_t j = mine[part];
     const auto head = [&](std::uint32_t node) { return groups.heads[j][(first + 1 + node) % n]; };
     // Within the root's group: to the head, and from there on.
     Ranks own = groups.chain(first, j);
     std::erase(own, root);
     own.insert(own.begin(), root);
-    const Ranges halves = plan.split(parts[j], 2);
+    const Ranges halves = plan.split(parts[part], 2);
     for (std::uint32_t t = 0; t < 2; ++t) {
       in_pieces(plan, halves[t]);
       plan.begin_stream(kSlots);

@@ -69,7 +69,7 @@ void find_cables_unused(const Facts& facts, Findings& findings) {
         if (peer < r || nics.size() >= cables) continue;
         findings.add(fmt::format("collectives.{}.channels", c.spec),
                      fmt::format("{} uses {} of {} links between {} and {}: channels is {}.", said.name, nics.size(),
-                                 cables, c.nics[r].node, c.nics[peer].node, said.channels),
+                                 cables, c.nics[r].node, c.nics[peer].node, said.channel_count()),
                      fmt::format("Set channels to a multiple of {}.", cables));
       }
     }

@@ -128,7 +128,7 @@ class CollectiveCheck {
   void check_messages() const {
     const auto n = static_cast<double>(ranks_.size());
     const double pieces = static_cast<double>(c_.size.n) / c_.chunk;
-    const double channels = c_.channels * c_.buckets;
+    const double channels = c_.channel_count() * c_.buckets;
     const double of_channel = static_cast<double>(c_.size.n) / channels;
     double all = 2 * n * pieces + channels * c_.used_algorithm()->transfers(layout(lab_, ranks_), of_channel);
     if (c_.pxn) all *= 2;

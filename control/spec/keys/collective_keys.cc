@@ -122,7 +122,9 @@ const Table<CollectiveSpec>& collective_keys() {
            "maximum message size in bytes; longer data are split"),
        key("channels", &CollectiveSpec::channels, integer(1, 64),
            "parallel parts of the operation, each over its own QPs with their own UDP source ports, or over its own "
-           "PDCs"),
+           "PDCs. Default: 1; ring in hosts with a scale-up network: one per rank of the host, each through another NIC, "
+           "as in NCCL")
+           .show(),
        ranks_key(),
        key("placement", &CollectiveSpec::placement, file_path(4095),
            "file that places the ranks, instead of ranks: CSV with the columns rank, host and optionally rail (a NIC "

@@ -56,8 +56,8 @@ const Table<Sections>& file_keys() {
       {key("name", &Sections::name, lab_name(), "name of the lab").require(),
        key("description", &Sections::description, any_text(), "what the lab shows"),
        part("qos", &Sections::qos, map_schema(reference(qos_keys().name())),
-            "QoS profiles by name. Without a 'default' a built-in one is added: class 3 lossless with ECN, class 6 "
-            "strict"),
+            "QoS profiles by name. Without a 'default' a built-in one is added: class 3 lossless with ECN, classes 5 "
+            "(UET control packets) and 6 (CNPs) strict"),
        part("switches", &Sections::switches, map_schema(reference(switch_keys().name())),
             "switch profiles by name; switches that name none use 'default'"),
        part("hosts", &Sections::hosts, map_schema(reference(host_keys().name())),

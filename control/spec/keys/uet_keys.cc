@@ -104,7 +104,7 @@ const Table<NsccSpec>& nscc_keys() {
            "times the base RTT if that is more"),
        key("max-window", &NsccSpec::max_window, ratio(),
            "maximum congestion window in BDPs (link rate times base RTT); default: 5/2 if switches trim, else 3/2, the "
-           "reference's"),
+           "reference's, or a BDP, ack-bytes and a packet where this is more"),
        key("initial-window", &NsccSpec::initial_window, ratio(),
            "initial congestion window in BDPs; default: max-window"),
        key("min-window", &NsccSpec::min_window, ratio(),
@@ -171,12 +171,14 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "packet times out separately, as in uet-htsim"),
        key("rto-backoff", &UetNicSpec::rto_backoff,
            choice<UetRtoBackoff>({{"double", UetRtoBackoff::kDouble}, {"none", UetRtoBackoff::kNone}}),
-           "double: RTO_INIT x 2^n after n consecutive timeouts, as in the standard; none: always RTO_INIT"),
+           "double: RTO_INIT x 2^n after n consecutive timeouts, as in the standard; none: always RTO_INIT, and "
+           "tries of a tail always at the same interval"),
        key("retries", &UetNicSpec::retries, integer(0, 30), "consecutive timeouts after which the PDC fails"),
        key("loss-inference", &UetNicSpec::loss_inference, auto_or_bool(),
            "RUD: a packet that was overtaken long ago is lost; the last packet is retransmitted after a long silence. "
            "auto: in a class that all switches keep lossless, only a later packet on the same path counts, not time. "
-           "Pauses are then no losses. Where switches spray such a class, only a timeout counts"),
+           "Pauses are then no losses. Where switches spray such a class, the arrival of many packets that were sent "
+           "later counts"),
        key("probe", &UetNicSpec::probe, boolean(),
            "send PROBE control packets after a long silence. Packets sent long before a quickly answered PROBE are "
            "lost (with loss-inference: auto not in a lossless class)"),

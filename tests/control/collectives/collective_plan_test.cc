@@ -208,10 +208,9 @@ TEST_P(EveryAlgorithm, GoesOverRailsOrByTheRankThatIsOnThem) {
         }
         for (const CollectiveStep& s : p.steps) relayed = relayed || s.kind == Kind::kRelay;
       }
-      // Only pairs, heaps and a chain go across rails by themselves: rings come in where they went out, and halves,
-      // phases and trees are of ranks on one rail.
-      EXPECT_EQ(relayed, pxn && (a == &kDirect || a == &kSingleTree ||
-                                 (a == &kRing && GetParam() == Operation::kBroadcast)));
+      // Only pairs and heaps go across rails by themselves: rings come in where they went out, and halves, phases and
+      // trees are of ranks on one rail.
+      EXPECT_EQ(relayed, pxn && (a == &kDirect || a == &kSingleTree));
     }
 }
 
@@ -227,6 +226,28 @@ TEST(CollectivePlan, EachChannelOfARingLeavesItsHostsAtAnotherRail) {
     }
   EXPECT_EQ(leaving.size(), 16u);
   for (const auto& [rank, channels] : leaving) EXPECT_EQ(channels.size(), 1u) << rank;
+}
+
+// As many channels as NICs: each channel's trees are on one rail, and together they are on all. One channel is on all.
+TEST(CollectivePlan, ChannelsOfATreeShareTheRails) {
+  for (const Operation operation : {Operation::kAllReduce, Operation::kBroadcast})
+    for (const std::uint32_t channels : {1u, 2u, 3u, 4u, 8u}) {
+      const CollectiveShape shape =
+          in_hosts({.operation = operation, .algorithm = &kTree, .size = 4 * 16 * 48, .channels = channels}, 4);
+      std::map<std::uint32_t, std::set<std::uint32_t>> rails;  // by channel
+      std::map<std::uint32_t, std::uint64_t> octets;           // by rail
+      for (const RankProgram& p : plan_collective(shape, 16))
+        for (const CollectiveStep& s : p.steps) {
+          const RankConnection& c = p.connections[s.connection];
+          if (s.kind != Kind::kSend || c.scale_up) continue;
+          rails[c.channel].insert(p.rank % 4);
+          octets[p.rank % 4] += s.octets;
+        }
+      for (const auto& [channel, used] : rails)
+        EXPECT_EQ(used.size(), channels == 3 ? 4u : std::max(4 / channels, 1u)) << channels;
+      ASSERT_EQ(octets.size(), 4u);
+      for (const auto& [rail, sum] : octets) EXPECT_EQ(sum, octets[0]) << channels;
+    }
 }
 
 TEST(CollectivePlan, ComputingTakesASlowRankLonger) {

@@ -42,10 +42,38 @@ TEST(Tags, APriorityTagThatASwitchTakesOffIsFound) {
   EXPECT_THAT(found[0].text, HasSubstr("sends VLAN 1 untagged"));
 }
 
+// The receiver finds the class by PCP, too: its default DSCP, 26, would be class 3.
+TEST(Tags, ReceiversThatTrustPcpPauseTheClassOfTheTag) {
+  const auto found = findings_in(
+      "qos: { default: { trust: pcp, classes: { 4: { lossless: true } } } }\n"
+      "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+      "defaults: { link: { rate: 100Gbps, cable: 3m } }\n"
+      "hosts: { default: {}, slow: { receive: { rate: 50Gbps } } }\n"
+      "nodes: { h2: { kind: host, profile: slow } }\n"
+      "traffic: [ { name: a, from: h1, to: h2, class: 4, rate: 80Gbps } ]\n");
+  EXPECT_THAT(rules_of(found), ElementsAre("receiver-slower-than-link")) << "and no class that is paused in vain";
+}
+
+TEST(Tags, AReceiverThatMapsPcpToAnotherClassIsFound) {
+  const auto found = findings_in(
+      "qos:\n"
+      "  default: { trust: pcp, classes: { 4: { lossless: true } } }\n"
+      "  nic: { trust: pcp, pcp: { 4: 2 }, classes: { 4: { lossless: true }, 2: { lossless: true } } }\n"
+      "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+      "defaults: { link: { rate: 100Gbps, cable: 3m } }\n"
+      "hosts: { default: {}, other: { qos: nic, receive: { rate: 50Gbps } } }\n"
+      "nodes: { h2: { kind: host, profile: other } }\n"
+      "traffic: [ { name: a, from: h1, to: h2, class: 4, rate: 80Gbps } ]\n");
+  ASSERT_THAT(rules_of(found), Contains("class-maps-disagree"));
+  EXPECT_THAT(found[0].text, HasSubstr("h2"));
+  EXPECT_THAT(found[0].text, HasSubstr("class 2"));
+}
+
 // Receivers that pause by class, the lossy one that everything untagged is in.
 TEST(Tags, AnAccessPortThatTakesTheTagOffTowardsANicIsFound) {
-  const auto found = smb({"nodes={ leaf1: { vlans: { 3: { native: 7, tagged: none }, 1: { native: 7, tagged: none }, "
-                          "2: { native: 7, tagged: none } } } }"});
+  const auto found =
+      smb({"nodes={ leaf1: { vlans: { 3: { native: 7, tagged: none }, 1: { native: 7, tagged: none }, "
+           "2: { native: 7, tagged: none } } } }"});
   EXPECT_EQ(std::ranges::count(found, "pcp-lost", &Finding::rule), 3) << "of each NIC";
   const auto first = std::ranges::find(found, "pcp-lost", &Finding::rule);
   ASSERT_NE(first, found.end());

@@ -55,6 +55,29 @@ TEST(CollectiveSpecs, EveryKeyIsRead) {
   EXPECT_EQ(ranks(l, c), (std::vector<PortName>{{"h3", 1}, {"h1", 1}, {"h4", 1}}));
 }
 
+// Rings leave each host by one NIC, so there is one for each NIC. Other algorithms use them all; and what is said holds.
+TEST(CollectiveSpecs, RingsHaveAChannelForEachNicOfAHostWithScaleUp) {
+  const auto channels = [](const std::string& keys, const std::string& hosts = "scale-up: { rate: 3600Gbps }",
+                           int of_hosts = 4) {
+    const Lab l = parse("name: x\ntopology: { preset: rail-optimized, hosts: " + std::to_string(of_hosts) +
+                        ", rails: 4, spines: 2 }\nhosts: { default: { " + hosts +
+                        " } }\ncollectives:\n  - { name: c, size: 1MiB, " + keys + " }\n");
+    const auto shown = l.collectives.at(0).channels;
+    EXPECT_NE(to_yaml(l).find("channels: " + std::to_string(shown.value_or(0))), std::string::npos) << keys;
+    return shown.value_or(0);
+  };
+  EXPECT_EQ(channels("collective: all-reduce"), 4);
+  EXPECT_EQ(channels("collective: reduce-scatter, algorithm: ring"), 4);
+  EXPECT_EQ(channels("collective: all-reduce, channels: 1"), 1);
+  EXPECT_EQ(channels("collective: all-reduce, channels: 6"), 6);
+  EXPECT_EQ(channels("collective: all-reduce, ranks: [\"h*:1\", \"h*:3\"]"), 2);
+  EXPECT_EQ(channels("collective: all-reduce, ranks: [\"h1:1\", \"h1:2\"]"), 1) << "of one host";
+  EXPECT_EQ(channels("collective: all-reduce, ranks: [\"h*:2\"]"), 1);
+  EXPECT_EQ(channels("collective: all-reduce, algorithm: tree"), 1);
+  EXPECT_EQ(channels("collective: all-to-all"), 1);
+  EXPECT_EQ(channels("collective: all-reduce", "latency: 600ns"), 1) << "no scale-up network";
+}
+
 TEST(CollectiveSpecs, TheUsualAlgorithmIsTheFirstOfItsKind) {
   for (const auto& [operation, algorithm] :
        {std::pair{"all-reduce", "ring"}, {"reduce-scatter", "ring"}, {"all-gather", "ring"}, {"broadcast", "tree"},

@@ -25,6 +25,7 @@ TEST(Qos, TheBuiltInProfileIsForRoce) {
   EXPECT_EQ(q.classes[3].headroom, std::nullopt);
   EXPECT_EQ(q.classes[3].weight, 50);
   EXPECT_EQ(q.classes[3].ecn, (Ecn{true, true, {}, {}, 200'000, false, false})) << "by the rate of the port";
+  EXPECT_TRUE(q.classes[5].strict) << "UET's control packets";
   EXPECT_TRUE(q.classes[6].strict);
   EXPECT_EQ(q.classes[1], TrafficClass{});
 }

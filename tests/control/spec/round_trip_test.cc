@@ -76,6 +76,7 @@ qos:
     classes:
       0: { weight: 50 }
       3: { lossless: true, alpha: 1/8, ecn: auto, weight: 50 }
+      5: { strict: true }
       6: { strict: true }
 switches:
   default: { buffer: 32MiB, cell: 256B, latency: 600ns, pause-quanta: 65535, mode: store-and-forward, qos: default }

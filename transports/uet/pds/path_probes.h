@@ -25,7 +25,8 @@ struct PathProbe {
 
 class PathProbes {
  public:
-  static constexpr std::size_t kMost = 16;  // at a time; others take their turn
+  static constexpr std::size_t kMost = 16;    // at a time; others take their turn
+  static constexpr std::size_t kSpread = 32;  // of one series over paths that switches choose
 
   bool empty() const noexcept { return probes_.empty(); }
   bool any_waiting() const noexcept { return waiting_ > 0; }
@@ -48,9 +49,9 @@ class PathProbes {
     return nullptr;
   }
   // One is to be sent. Allocates for the first one. False: there are too many.
-  bool add(std::uint16_t entropy, Psn from) {
-    if (probes_.size() >= kMost) return false;
-    if (probes_.capacity() < kMost) probes_.reserve(kMost);
+  bool add(std::uint16_t entropy, Psn from, std::size_t most = kMost) {
+    if (probes_.size() >= most) return false;
+    if (probes_.capacity() < most) probes_.reserve(most);
     probes_.push_back({.entropy = entropy, .from = from});
     ++waiting_;
     return true;

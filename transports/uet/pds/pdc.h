@@ -84,7 +84,7 @@ struct Pdc {
   ReorderWindow reorder;
   Instant newest_heard{};              // when the newest was sent of those that are known to have arrived
   Psn watched{};                       // one that was taken for lost: it may come after all;
-  Instant watched_sent{};              // when it was sent for the first time
+  Instant watched_sent{};              // when it was sent, before it went again for the last time
   Instant watched_until{};             // 0: none is watched
   Instant late_at = Instant::never();  // what was overtaken is looked at again
   Instant tail_at = Instant::never();  // nothing was heard for so long that the tail may be lost
@@ -92,6 +92,12 @@ struct Pdc {
   bool any_passed = false;             // lossless class: some packet is `passed`
   Instant look_from{};                 // and is not looked for before
   PathProbes path_probes;
+  // Sprayed lossless class: when the first PROBEs of a silence were asked for, and how many have come back since or have
+  // not; what was sent before `spread_passed` has been passed by enough of them.
+  Instant spread_from{};
+  Instant spread_passed{};
+  std::uint32_t spread_answered = 0;
+  std::uint32_t spread_missing = 0;
   bool goes_after_timeout = false;     // nothing has gone again since the last one
   bool one_beyond_window = false;      // the next that goes again does not wait for congestion control
   bool recovering = false;  // a PROBE has found losses; until everything before `recovery_end` is acknowledged

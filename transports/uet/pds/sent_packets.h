@@ -186,6 +186,20 @@ class SentPackets {
       if (SentPacket& p = at(psn); p.entropy == entropy) any = pass(p, than) || any;
     return any;
   }
+  // Of what was sent after `than` and not after `until`: how many packets have arrived, and how many have not.
+  struct Behind {
+    std::uint32_t arrived = 0;
+    std::uint32_t missing = 0;
+  };
+  Behind sent_behind(Instant than, Instant until) const noexcept {
+    Behind behind;
+    for (Psn psn = una_; psn - next_ < 0; ++psn) {
+      const SentPacket& p = at(psn);
+      if (p.sent_at <= than || p.sent_at > until || p.lost) continue;
+      ++(p.received ? behind.arrived : behind.missing);
+    }
+    return behind;
+  }
   // The oldest that goes again; there is one.
   Psn first_lost() noexcept {
     while (!at(lost_from_).lost) ++lost_from_;
