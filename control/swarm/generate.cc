@@ -47,7 +47,7 @@ std::string random_fabric(Seed seed) {
   const std::string qos = random_qos(seed);
   std::string fabric;
   for (const bool with_asics : {true, false})
-    for (int mib = 2; mib <= 512; mib *= 2) {
+    for (int mib = 2; mib <= 4096; mib *= 2) {
       const std::string profiles = random_profiles(seed, mib, with_asics);
       // What cuts through has no links that retry.
       const bool llr = retries && profiles.find("cut-through") == std::string::npos;
