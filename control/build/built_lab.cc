@@ -44,8 +44,8 @@ class BuiltLab::Builder {
   explicit Builder(BuiltLab& built)
       : built_(built),
         lab_(built.lab_),
-        graph_(lab_),
-        routes_(routing::shortest_paths(graph_)),
+        graph_(*(built.graph_ = std::make_unique<routing::Graph>(lab_))),
+        routes_(*(built.routes_ = std::make_unique<routing::Routes>(routing::shortest_paths(graph_)))),
         reports_(graph_, routes_) {}
 
   void run() {
@@ -420,7 +420,7 @@ class BuiltLab::Builder {
     config.loopback_v4 = node.loopback_v4;
     config.loopback_v6 = node.loopback_v6;
     config.fecs = routes_.fecs;
-    config.routes = routes_.by_node[n];
+    config.routes = routes_.table_of(n);
     config.seed = lab_.run.seed;
     config.telemetry_octets = spec::telemetry_octets(lab_);
     config.ports.resize(graph_.ports(n));
@@ -523,8 +523,8 @@ class BuiltLab::Builder {
 
   BuiltLab& built_;
   const spec::Lab& lab_;
-  routing::Graph graph_;
-  routing::Routes routes_;
+  const routing::Graph& graph_;
+  const routing::Routes& routes_;
   QualityReports reports_;
   NicClocks clocks_{lab_};
   std::map<spec::PortName, Ends> ends_;

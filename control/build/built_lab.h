@@ -16,6 +16,8 @@
 #include "control/build/service_nics.h"
 #include "control/build/roce_nics.h"
 #include "control/build/uet_nics.h"
+#include "control/routing/graph.h"
+#include "control/routing/shortest_paths.h"
 #include "control/spec/spec.h"
 #include "dataplane/base/framing.h"
 #include "dataplane/device/fabric.h"
@@ -73,6 +75,10 @@ class BuiltLab {
   int mtu(PortRef port) const noexcept;
   std::string peer_name(PortRef port) const;
 
+  // Nodes are numbered as devices are. With all links up.
+  const routing::Graph& graph() const noexcept { return *graph_; }
+  const routing::Routes& routes() const noexcept { return *routes_; }
+
   const std::vector<Flow>& flows() const noexcept { return flows_; }
   // What starts flows when others are done; nullptr: nothing does.
   const FlowTriggers* triggers() const noexcept { return triggers_.get(); }
@@ -112,6 +118,8 @@ class BuiltLab {
   friend class Changes;
 
   spec::Lab lab_;
+  std::unique_ptr<routing::Graph> graph_;
+  std::unique_ptr<routing::Routes> routes_;
   Fabric fabric_;
   std::unordered_map<std::string, DeviceId> by_name_;
   std::vector<std::vector<std::size_t>> link_of_;  // by device and port: index into the lab's links + 1

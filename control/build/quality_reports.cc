@@ -34,7 +34,7 @@ QualityReports::QualityReports(const routing::Graph& graph, const routing::Route
         add(listener.wants, {c.path.report_every, c.path.band});
     if (!listener.wants) continue;
     listener.at.resize(graph.ports(n));
-    for (const Route& route : routes.by_node[n])
+    for (const Route& route : routes.table_of(n))
       if (route.ports.size() > 1 && !(route.prefix.length == 128 && loopbacks.contains(route.prefix.address)))
         for (const PortIndex port : route.ports) listener.at[port.index()] = true;
     for (const routing::Graph::Edge& e : graph.edges(n))
@@ -57,7 +57,7 @@ std::shared_ptr<const ForwardingTable> QualityReports::beyond(std::size_t node, 
   if (!listens(node, edge.port)) return nullptr;
   std::shared_ptr<const ForwardingTable>& table = tables_[edge.neighbour];
   if (table == nullptr)
-    table = std::make_shared<const ForwardingTable>(*routes_.fecs, routes_.by_node[edge.neighbour]);
+    table = std::make_shared<const ForwardingTable>(*routes_.fecs, routes_.table_of(edge.neighbour));
   return table;
 }
 

@@ -52,6 +52,10 @@ class LiveLab {
   // All that was counted so far, at one instant, as `railyard run` reports at its end: the files of a report, by name.
   // Waits for the engine.
   nlohmann::json report();
+  // Forwarding tables, of one switch or of all, and how they have changed; and the way of a packet: see
+  // rerouting/tables.h. Waits for the engine.
+  nlohmann::json routes(const std::string& node);
+  nlohmann::json path(const nlohmann::json& body);
   // How the agent of a host gets in: socket, token.
   nlohmann::json agent(const std::string& host) const;
   nlohmann::json host(const std::string& name) const;

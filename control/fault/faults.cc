@@ -72,6 +72,7 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .traffic = lab.spec().traffic,
                                            .collectives = lab.spec().collectives,
                                            .faults = {},
+                                           .routing = lab.spec().routing,
                                            .run = lab.spec().run,
                                            .compare = {},
                                            .diagnosis = {},

@@ -143,6 +143,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
   engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
   faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
                                      : std::make_unique<fault::Faults>(*lab_, *engine_);
+  routing_ = std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_);
   engine_->wake_all();
   try {
     attach_ports();
@@ -406,6 +407,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
   r.run.interrupted = interrupted_;
   r.deadlocks = deadlocks_.seen();
   r.pause_trees = pause_trees_;
+  r.reroutings = routing_->reroutings();
   r.watched_for_deadlocks = run.deadlock > Duration{};
   r.engine.windows = engine_->windows();
   r.engine.window_ps = engine_->window().ps;

@@ -13,6 +13,7 @@
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
 #include "control/lab/open_port.h"
+#include "control/rerouting/route_updates.h"
 #include "control/report/report.h"
 #include "control/spec/spec.h"
 #include "control/telemetry/deadlock.h"
@@ -83,6 +84,7 @@ class Session {
   Engine& engine() noexcept { return *engine_; }
   // Only while the engine rests.
   fault::Faults& faults() noexcept { return *faults_; }
+  rerouting::RouteUpdates& routing() noexcept { return *routing_; }
   // Who looks at the lab now and then. Only while the engine rests.
   telemetry::Looks& looks() noexcept { return looks_; }
   // Pauses seen so far. Only while the engine rests.
@@ -165,6 +167,7 @@ class Session {
   std::unique_ptr<build::BuiltLab> lab_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<fault::Faults> faults_;
+  std::unique_ptr<rerouting::RouteUpdates> routing_;
   telemetry::Looks looks_;
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;

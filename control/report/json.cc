@@ -8,6 +8,7 @@
 #include "control/report/int_text.h"
 #include "control/report/json_values.h"
 #include "control/report/pause_json.h"
+#include "control/rerouting/tables.h"
 #include "control/report/report.h"
 #include "control/report/summary.h"
 #include "control/report/traffic_json.h"
@@ -269,7 +270,7 @@ Json expectations_json(const std::vector<Expectation>& all) {
   return out;
 }
 
-double ratio_of(const spec::Ratio& r) { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
+double number_of(const spec::Ratio& r) { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
 
 }  // namespace
 
@@ -304,7 +305,7 @@ std::string Report::json() const {
   j["budgets"] = {{"scale_out_ns", ns(budgets.scale_out)},
                   {"scale_up_ns", ns(budgets.scale_up)},
                   {"percentile", budgets.percentile / 100.0},
-                  {"pause_share", budgets.pause_share ? Json(ratio_of(*budgets.pause_share)) : Json(nullptr)},
+                  {"pause_share", budgets.pause_share ? Json(number_of(*budgets.pause_share)) : Json(nullptr)},
                   {"xoff_rate", or_null(budgets.xoff_rate)}};
   if (!expectations.empty()) j["expectations"] = expectations_json(expectations);
   j["load_interval"] = {{"from_ns", load.from_ns}, {"to_ns", load.to_ns}};
@@ -363,6 +364,7 @@ std::string Report::json() const {
   }
   j["deadlocks"] = deadlocks_json(deadlocks);
   j["pause_trees"] = pause_trees_json(pause_trees);
+  j["reroutings"] = rerouting::reroutings_json(reroutings);
   j["faults"] = Json::array();
   for (const fault::FaultStatus& f : faults)
     j["faults"].push_back({{"name", f.name},

@@ -17,6 +17,7 @@
 #include "control/report/link_tiers.h"
 #include "control/report/path_groups.h"
 #include "control/report/percentiles.h"
+#include "control/rerouting/rerouting.h"
 #include "control/report/service_report.h"
 #include "control/report/thresholds.h"
 #include "control/report/traffic_report.h"
@@ -313,6 +314,7 @@ struct Report {
   Audit audit;
   std::vector<telemetry::DeadlockWatch::Seen> deadlocks;
   telemetry::PauseTreeWatch pause_trees;
+  std::vector<rerouting::Rerouting> reroutings;
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
   std::optional<Transients> transients;   // of a run that was watched for them

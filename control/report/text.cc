@@ -16,6 +16,7 @@
 #include "control/report/port_places.h"
 #include "control/report/report.h"
 #include "control/report/roce_text.h"
+#include "control/report/routing_text.h"
 #include "control/report/units.h"
 
 namespace railyard::report {
@@ -225,6 +226,7 @@ std::string Report::text() const {
   if (const std::string text_of = collective_text(collectives); !text_of.empty()) text += "\n" + text_of;
   if (const std::string services = service_text(service_nics, rpings); !services.empty()) text += "\n" + services;
   text += fabric_text(*this);
+  text += routing_text(*this);
   drop_lines(out, *this);
   fault_lines(out, *this);
   if (in_band) text += "\n" + int_text(*in_band);

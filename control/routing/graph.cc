@@ -4,7 +4,8 @@
 
 namespace railyard::routing {
 
-Graph::Graph(const spec::Lab& lab) : lab_(&lab), edges_(lab.nodes.size()) {
+Graph::Graph(const spec::Lab& lab)
+    : lab_(&lab), edges_(lab.nodes.size()), up_(lab.links.size(), true), drained_(lab.nodes.size(), false) {
   for (std::size_t i = 0; i < lab.nodes.size(); ++i) by_name_.emplace(lab.nodes[i].name, i);
   for (std::size_t i = 0; i < lab.links.size(); ++i) {
     const spec::LinkSpec& l = lab.links[i];
@@ -15,8 +16,7 @@ Graph::Graph(const spec::Lab& lab) : lab_(&lab), edges_(lab.nodes.size()) {
     edges_[a].push_back({b, pa, pb, i});
     edges_[b].push_back({a, pb, pa, i});
   }
-  for (auto& e : edges_)
-    std::sort(e.begin(), e.end(), [](const Edge& x, const Edge& y) { return x.port < y.port; });
+  for (auto& e : edges_) std::sort(e.begin(), e.end(), [](const Edge& x, const Edge& y) { return x.port < y.port; });
 }
 
 std::size_t Graph::ports(std::size_t node) const noexcept {

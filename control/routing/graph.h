@@ -16,9 +16,9 @@ class Graph {
  public:
   struct Edge {
     std::size_t neighbour;
-    PortIndex port;            // here
+    PortIndex port;  // here
     PortIndex neighbour_port;
-    std::size_t link;          // in Lab::links
+    std::size_t link;  // in Lab::links
   };
 
   // `lab` is expanded and valid, and outlives the graph.
@@ -35,10 +35,19 @@ class Graph {
   // One more than the highest port that is linked.
   std::size_t ports(std::size_t node) const noexcept;
 
+  // Whether a link carries frames: at first all do.
+  bool is_up(std::size_t link) const noexcept { return up_[link]; }
+  void set_up(std::size_t link, bool up) { up_[link] = up; }
+  // Whether packets of others go through a switch only if there is no other way: at first through none.
+  bool is_drained(std::size_t node) const noexcept { return drained_[node]; }
+  void set_drained(std::size_t node, bool drained) { drained_[node] = drained; }
+
  private:
   const spec::Lab* lab_;
   std::unordered_map<std::string, std::size_t> by_name_;
   std::vector<std::vector<Edge>> edges_;
+  std::vector<bool> up_;       // by link
+  std::vector<bool> drained_;  // by node
 };
 
 }  // namespace railyard::routing

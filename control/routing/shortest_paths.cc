@@ -1,232 +1,144 @@
 #include "control/routing/shortest_paths.h"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <optional>
 
 namespace railyard::routing {
 namespace {
 
-using wire::IpAddress;
-using wire::IpPrefix;
-
-constexpr int kUnreached = -1;
-
-// Distance in hops of every switch from switch `from`.
-std::vector<int> distances(const Graph& graph, std::size_t from) {
-  std::vector<int> distance(graph.size(), kUnreached);
-  std::deque<std::size_t> queue{from};
-  distance[from] = 0;
-  while (!queue.empty()) {
-    const std::size_t n = queue.front();
-    queue.pop_front();
-    for (const Graph::Edge& e : graph.edges(n)) {
-      if (!graph.is_switch(e.neighbour) || distance[e.neighbour] != kUnreached) continue;
-      distance[e.neighbour] = distance[n] + 1;
-      queue.push_back(e.neighbour);
-    }
-  }
-  return distance;
+// Weights in units of a thousandth of the largest; none where all are alike.
+std::vector<std::uint32_t> scaled(const std::vector<std::int64_t>& weights) {
+  std::vector<std::uint32_t> out;
+  if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>{}) == weights.end()) return out;
+  const std::int64_t common =
+      std::accumulate(weights.begin(), weights.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
+  const std::int64_t most = *std::max_element(weights.begin(), weights.end());
+  const std::int64_t unit = std::max(common, most / 1000);
+  for (const std::int64_t w : weights) out.push_back(static_cast<std::uint32_t>(std::max<std::int64_t>(1, w / unit)));
+  return out;
 }
 
-// The groups of next hops that lead to one switch, or to the nearest of several, by node; with what each is worth.
-class Worth {
- public:
-  Worth(const Graph& graph, const std::vector<int>& distance) : graph_(graph), through_(graph.size(), 0) {
-    std::vector<std::size_t> nearest_first;
-    for (std::size_t n = 0; n < graph.size(); ++n)
-      if (graph.is_switch(n) && distance[n] != kUnreached) nearest_first.push_back(n);
-    std::stable_sort(nearest_first.begin(), nearest_first.end(),
-                     [&](std::size_t a, std::size_t b) { return distance[a] < distance[b]; });
-    groups_.resize(graph.size());
-    for (const std::size_t n : nearest_first) {
-      if (distance[n] == 0) {
-        through_[n] = std::numeric_limits<std::int64_t>::max();
-        continue;
-      }
-      group(n, distance);
-    }
-  }
-
-  const std::vector<PortIndex>& ports(std::size_t node) const noexcept { return groups_[node].ports; }
-  const std::vector<std::uint32_t>& weights(std::size_t node) const noexcept { return groups_[node].weights; }
-
- private:
-  struct Group {
-    std::vector<PortIndex> ports;
-    std::vector<std::uint32_t> weights;
-  };
-
-  void group(std::size_t n, const std::vector<int>& distance) {
-    Group& g = groups_[n];
-    std::vector<std::int64_t> worth;
-    std::vector<std::int64_t> said;
-    bool any_said = false;
-    for (const Graph::Edge& e : graph_.edges(n)) {
-      if (!graph_.is_switch(e.neighbour) || distance[e.neighbour] != distance[n] - 1) continue;
-      const spec::LinkSpec& link = graph_.lab().links[e.link];
-      g.ports.push_back(e.port);
-      worth.push_back(std::min(link.rate.bps, through_[e.neighbour]));
-      said.push_back(link.weight.value_or(1));
-      any_said |= link.weight.has_value();
-      through_[n] += worth.back();
-    }
-    const std::vector<std::int64_t>& weights = any_said ? said : worth;
-    if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>{}) == weights.end()) return;
-    // In units of a thousandth of the largest.
-    const std::int64_t common =
-        std::accumulate(weights.begin(), weights.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
-    const std::int64_t most = *std::max_element(weights.begin(), weights.end());
-    const std::int64_t unit = std::max(common, most / 1000);
-    for (const std::int64_t w : weights)
-      g.weights.push_back(static_cast<std::uint32_t>(std::max<std::int64_t>(1, w / unit)));
-  }
-
-  const Graph& graph_;
-  std::vector<Group> groups_;
-  std::vector<std::int64_t> through_;  // what can be carried by way of a node, in bit/s
-};
-
-// What a switch stands for in other switches' tables.
-struct Behind {
-  struct Address {
-    IpAddress address;
-    PortIndex port;
-  };
-  std::vector<Address> hosts;
-  std::vector<IpAddress> own;  // loopbacks
-  std::vector<IpPrefix> announced;
-};
-
-IpPrefix host_prefix(const IpAddress& a) { return IpPrefix::of(a, 128); }
-
-// The longest prefix that covers all addresses of one family, if there are at least two.
-std::optional<IpPrefix> common_prefix(const std::vector<IpAddress>& addresses) {
-  if (addresses.size() < 2) return std::nullopt;
-  const auto [least, most] = std::minmax_element(addresses.begin(), addresses.end());
-  std::uint8_t length = 128;
-  while (!IpPrefix::of(*least, length).contains(*most)) --length;
-  return IpPrefix::of(*least, length);
+// Whether any of its trunks is up, if it needs one.
+bool reaches(const Graph& graph, const Origin::Owner& owner) {
+  return owner.ports.empty() || std::ranges::any_of(graph.edges(owner.node), [&](const Graph::Edge& e) {
+           return graph.is_up(e.link) && std::ranges::find(owner.ports, e.port) != owner.ports.end();
+         });
 }
 
-// By prefix that some trunk leads to: the switches that have such a trunk, with its ports.
-using Trunks = std::map<IpPrefix, std::map<std::size_t, std::vector<PortIndex>>>;
-
-Trunks behind_trunks(const Graph& graph) {
-  Trunks trunks;
-  for (std::size_t n = 0; n < graph.size(); ++n) {
-    if (!graph.is_switch(n)) continue;
-    for (const Graph::Edge& e : graph.edges(n))
-      if (graph.is_trunk(e.neighbour))
-        for (const IpPrefix& p : graph.lab().nodes[e.neighbour].trunk.networks) {
-          std::vector<PortIndex>& ports = trunks[p][n];
-          if (std::find(ports.begin(), ports.end(), e.port) == ports.end()) ports.push_back(e.port);
-        }
-  }
-  return trunks;
-}
-
-std::vector<Behind> behind_each(const Graph& graph) {
-  std::vector<Behind> behind(graph.size());
-  std::vector<IpAddress> everybody;
-  for (std::size_t n = 0; n < graph.size(); ++n) {
-    const spec::NodeSpec& node = graph.lab().nodes[n];
-    if (node.kind != spec::NodeSpec::Kind::kSwitch) continue;
-    for (const auto& loopback : {node.loopback_v4, node.loopback_v6})
-      if (loopback) behind[n].own.push_back(*loopback);
-    for (const Graph::Edge& e : graph.edges(n)) {
-      if (!graph.is_host(e.neighbour)) continue;
-      const spec::NicSpec& nic = graph.lab().nodes[e.neighbour].nics[e.neighbour_port.index()];
-      for (const auto& address : {nic.address_v4, nic.address_v6})
-        if (address) behind[n].hosts.push_back({*address, e.port});
-    }
-    for (const auto& h : behind[n].hosts) everybody.push_back(h.address);
-    everybody.insert(everybody.end(), behind[n].own.begin(), behind[n].own.end());
-  }
-  std::sort(everybody.begin(), everybody.end());
-  const auto covered = [&](const IpPrefix& p) {
-    const auto first = std::lower_bound(everybody.begin(), everybody.end(), p.address);
-    return std::find_if_not(first, everybody.end(), [&](const IpAddress& a) { return p.contains(a); }) - first;
-  };
-  // A prefix within a network behind a trunk would draw in what lies behind the trunk.
-  const Trunks trunks = behind_trunks(graph);
-  const auto within_trunk = [&](const IpPrefix& p) {
-    return std::any_of(trunks.begin(), trunks.end(),
-                       [&](const auto& t) { return t.first.length <= p.length && t.first.contains(p.address); });
-  };
-  for (Behind& b : behind) {
-    for (const bool v4 : {true, false}) {
-      std::vector<IpAddress> family;
-      for (const auto& h : b.hosts)
-        if (h.address.is_v4() == v4) family.push_back(h.address);
-      const auto prefix = common_prefix(family);
-      if (prefix && !within_trunk(*prefix) && covered(*prefix) == static_cast<std::ptrdiff_t>(family.size()))
-        b.announced.push_back(*prefix);
-      else
-        for (const IpAddress& a : family) b.announced.push_back(host_prefix(a));
-    }
-    for (const IpAddress& a : b.own) b.announced.push_back(host_prefix(a));
-  }
-  return behind;
-}
-
-// A switch with such trunks uses them; the others go to the nearest of these switches.
-void add_trunk_routes(const Graph& graph, Routes& routes, std::vector<IpPrefix>& prefixes) {
-  for (const auto& [prefix, owners] : behind_trunks(graph)) {
-    prefixes.push_back(prefix);
-    std::vector<int> nearest(graph.size(), kUnreached);
-    for (const auto& [owner, ports] : owners) {
-      const std::vector<int> to = distances(graph, owner);
-      for (std::size_t n = 0; n < graph.size(); ++n)
-        if (to[n] != kUnreached && (nearest[n] == kUnreached || to[n] < nearest[n])) nearest[n] = to[n];
-    }
-    const Worth worth(graph, nearest);
-    for (std::size_t n = 0; n < graph.size(); ++n) {
-      if (!graph.is_switch(n) || nearest[n] == kUnreached) continue;
-      Route route{prefix, worth.ports(n), worth.weights(n)};
-      if (const auto own = owners.find(n); own != owners.end()) route.ports = own->second;
-      routes.by_node[n].push_back(std::move(route));
-    }
-  }
-}
+bool is_behind_trunks(const Origin& origin) { return !origin.owners.front().ports.empty(); }
 
 }  // namespace
 
-Routes shortest_paths(const Graph& graph) {
-  const std::vector<Behind> behind = behind_each(graph);
-  Routes routes;
-  routes.by_node.resize(graph.size());
-  std::vector<IpPrefix> prefixes;
-  for (std::size_t to = 0; to < graph.size(); ++to) {
-    if (!graph.is_switch(to)) continue;
-    for (const auto& h : behind[to].hosts) {
-      routes.by_node[to].push_back({host_prefix(h.address), {h.port}});
-      prefixes.push_back(host_prefix(h.address));
-    }
-    for (const IpAddress& a : behind[to].own) {
-      routes.by_node[to].push_back({host_prefix(a), {}});
-      prefixes.push_back(host_prefix(a));
-    }
-    prefixes.insert(prefixes.end(), behind[to].announced.begin(), behind[to].announced.end());
-    if (behind[to].announced.empty()) continue;
-
-    const std::vector<int> distance = distances(graph, to);
-    const Worth worth(graph, distance);
-    for (std::size_t n = 0; n < graph.size(); ++n) {
-      if (n == to || distance[n] == kUnreached) continue;
-      Route route;
-      route.ports = worth.ports(n);
-      route.weights = worth.weights(n);
-      for (const IpPrefix& p : behind[to].announced) {
-        route.prefix = p;
-        routes.by_node[n].push_back(route);
-      }
-    }
+std::vector<std::uint32_t> weights_of(const Graph& graph, const std::vector<Member>& members) {
+  std::vector<std::int64_t> worth;
+  std::vector<std::int64_t> said;
+  bool any_said = false;
+  for (const Member& m : members) {
+    const spec::LinkSpec& link = graph.lab().links[m.link];
+    worth.push_back(m.worth);
+    said.push_back(link.weight.value_or(1));
+    any_said |= link.weight.has_value();
   }
-  add_trunk_routes(graph, routes, prefixes);
+  return scaled(any_said ? said : worth);
+}
+
+void Rib::set(std::size_t origin, const NextHopGroup& group) {
+  const auto [known, is_new] = numbers_.try_emplace(group, static_cast<std::uint32_t>(groups_.size()));
+  if (is_new) groups_.push_back(group);
+  of_[origin] = known->second;
+}
+
+PathsTo::PathsTo(const Graph& graph, const Origin& origin)
+    : graph_(graph),
+      distance_(graph.size(), kUnreached),
+      groups_(graph.size()),
+      through_(graph.size(), 0),
+      last_resort_(graph.size(), false) {
+  find_distances(origin);
+  for (const std::size_t n : nearest_first_)
+    if (distance_[n] != 0) add_group(n);
+  for (const Origin::Owner& owner : origin.owners)
+    if (distance_[owner.node] == 0) groups_[owner.node].ports = owner.ports;
+}
+
+void PathsTo::find_distances(const Origin& origin) {
+  for (const Origin::Owner& owner : origin.owners) {
+    if (!reaches(graph_, owner)) continue;
+    distance_[owner.node] = 0;
+    through_[owner.node] = kAnyWorth;
+    nearest_first_.push_back(owner.node);
+  }
+  std::vector<std::size_t> drained;
+  bool at_last = false;
+  const auto look_from = [&](std::size_t n) {
+    for (const Graph::Edge& e : graph_.edges(n)) {
+      if (!graph_.is_switch(e.neighbour) || distance_[e.neighbour] != kUnreached || !graph_.is_up(e.link)) continue;
+      distance_[e.neighbour] = distance_[n] + 1;
+      last_resort_[e.neighbour] = at_last;
+      nearest_first_.push_back(e.neighbour);
+    }
+  };
+  for (std::size_t i = 0; i < nearest_first_.size(); ++i) {
+    const std::size_t n = nearest_first_[i];
+    if (graph_.is_drained(n) && distance_[n] != 0)
+      drained.push_back(n);
+    else
+      look_from(n);
+  }
+  at_last = true;  // who is left has no other way
+  for (const std::size_t d : drained) {
+    const std::size_t known = nearest_first_.size();
+    look_from(d);
+    for (std::size_t i = known; i < nearest_first_.size(); ++i) look_from(nearest_first_[i]);
+  }
+}
+
+void PathsTo::add_group(std::size_t n) {
+  NextHopGroup& g = groups_[n];
+  std::vector<Member> members;
+  for (const Graph::Edge& e : graph_.edges(n)) {
+    if (!graph_.is_switch(e.neighbour) || distance_[e.neighbour] != distance_[n] - 1 || !graph_.is_up(e.link)) continue;
+    if (graph_.is_drained(e.neighbour) && distance_[e.neighbour] != 0 && !last_resort_[n]) continue;
+    g.ports.push_back(e.port);
+    members.push_back({e.link, std::min(graph_.lab().links[e.link].rate.bps, through_[e.neighbour])});
+    through_[n] += members.back().worth;
+  }
+  g.weights = weights_of(graph_, members);
+}
+
+std::vector<Route> Routes::table_of(std::size_t node, const Rib& rib) const {
+  std::vector<Route> table;
+  bool has_local = false;
+  const auto add_local = [&] {
+    if (!has_local) table.insert(table.end(), announced.local[node].begin(), announced.local[node].end());
+    has_local = true;
+  };
+  for (std::size_t o = 0; o < announced.origins.size(); ++o) {
+    const Origin& origin = announced.origins[o];
+    if (is_behind_trunks(origin) || origin.owners.front().node >= node) add_local();
+    const NextHopGroup& group = rib.group(o);
+    if (group.ports.empty()) continue;
+    for (const wire::IpPrefix& p : origin.prefixes) table.push_back({p, group.ports, group.weights});
+  }
+  add_local();
+  return table;
+}
+
+Routes shortest_paths(const Graph& graph) {
+  Routes routes;
+  routes.announced = announcements(graph);
+  const std::vector<Origin>& origins = routes.announced.origins;
+  for (std::size_t n = 0; n < graph.size(); ++n) routes.ribs.emplace_back(graph.is_switch(n) ? origins.size() : 0);
+  for (std::size_t o = 0; o < origins.size(); ++o) {
+    const PathsTo paths(graph, origins[o]);
+    for (std::size_t n = 0; n < graph.size(); ++n)
+      if (graph.is_switch(n)) routes.ribs[n].set(o, paths.group(n));
+  }
+  std::vector<wire::IpPrefix> prefixes;
+  for (const std::vector<Route>& local : routes.announced.local)
+    for (const Route& r : local) prefixes.push_back(r.prefix);
+  for (const Origin& origin : origins) prefixes.insert(prefixes.end(), origin.prefixes.begin(), origin.prefixes.end());
   routes.fecs = std::make_shared<const FecTable>(std::move(prefixes));
   return routes;
 }

@@ -1,27 +1,93 @@
 // Routes for every switch: all shortest paths, as the next-hop groups that ECMP chooses from.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "control/routing/announcements.h"
 #include "control/routing/graph.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/switch/forwarding_table.h"
 
 namespace railyard::routing {
 
-struct Routes {
-  std::vector<std::vector<Route>> by_node;  // empty for hosts
-  std::shared_ptr<const FecTable> fecs;     // all prefixes of all of them
+// Ports that lead to an origin at equal cost, by number; none: nothing does.
+struct NextHopGroup {
+  std::vector<PortIndex> ports;
+  std::vector<std::uint32_t> weights;  // for WCMP; none: all alike
+
+  bool operator==(const NextHopGroup&) const = default;
+  auto operator<=>(const NextHopGroup&) const = default;
 };
 
-// Weights are for WCMP. Where a link of a group has one, they are those of the links (1 for those without); else a next
-// hop is worth what can be carried through it: the rate of the link there, or, if that is less, the sum of what the
-// neighbour's own next hops are worth (Zhou et al., EuroSys 2014, section 3).
-//
+// What one switch has chosen for every origin. Equal groups are kept once.
+class Rib {
+ public:
+  explicit Rib(std::size_t origins) : of_(origins, 0), groups_(1), numbers_{{NextHopGroup{}, 0}} {}
+
+  const NextHopGroup& group(std::size_t origin) const noexcept { return groups_[of_[origin]]; }
+  void set(std::size_t origin, const NextHopGroup& group);
+  std::size_t origins() const noexcept { return of_.size(); }
+
+ private:
+  std::vector<std::uint32_t> of_;
+  std::vector<NextHopGroup> groups_;  // the first is empty
+  std::map<NextHopGroup, std::uint32_t> numbers_;
+};
+
+struct Routes {
+  Announcements announced;
+  std::vector<Rib> ribs;                 // by node; nothing in those of hosts
+  std::shared_ptr<const FecTable> fecs;  // all prefixes of all switches
+
+  // What `node` forwards by, as a list; with `rib` in the place of its own.
+  std::vector<Route> table_of(std::size_t node) const { return table_of(node, ribs[node]); }
+  std::vector<Route> table_of(std::size_t node, const Rib& rib) const;
+};
+
+// A link to a next hop, and what can be carried that way, in bit/s: the rate of the link, or, if that is less, the sum
+// of what the neighbour's own next hops are worth (Zhou et al., EuroSys 2014, section 3).
+struct Member {
+  std::size_t link;
+  std::int64_t worth;
+};
+// What an origin is worth at its owners.
+inline constexpr std::int64_t kAnyWorth = std::numeric_limits<std::int64_t>::max();
+// Weights for WCMP: what the members are worth, or, where any of the links has a weight, those of the links (1 for
+// those without). None if all are alike.
+std::vector<std::uint32_t> weights_of(const Graph& graph, const std::vector<Member>& members);
+
+// The groups of all switches for one origin, over links that are up. Paths through switches that are drained are used
+// where there is no other.
+class PathsTo {
+ public:
+  static constexpr int kUnreached = -1;
+
+  PathsTo(const Graph& graph, const Origin& origin);
+
+  // In hops, to the nearest owner.
+  int distance(std::size_t node) const noexcept { return distance_[node]; }
+  // Of an owner: its ports to trunks.
+  const NextHopGroup& group(std::size_t node) const noexcept { return groups_[node]; }
+
+ private:
+  void find_distances(const Origin& origin);
+  void add_group(std::size_t node);
+
+  const Graph& graph_;
+  std::vector<int> distance_;
+  std::vector<std::size_t> nearest_first_;
+  std::vector<NextHopGroup> groups_;
+  std::vector<std::int64_t> through_;  // what can be carried by way of a node, in bit/s
+  std::vector<bool> last_resort_;      // nodes that nothing but drained switches leads on from
+};
+
 // Hop counts are the metric, as in the usual BGP design of a Clos (RFC 7938). Hosts are leaves of the graph: nothing is
-// routed through them. Addresses of the hosts behind one switch are aggregated to one prefix elsewhere, where that
-// prefix covers nobody else's address. Networks behind trunks are where the trunk is; of several the nearest.
+// routed through them.
 Routes shortest_paths(const Graph& graph);
 
 }  // namespace railyard::routing

@@ -187,6 +187,9 @@ std::vector<Difference> differences(const Lab& from, const Lab& to) {
   compare_lists("collectives", from.collectives, to.collectives, say_collective, before, after);
   compare_lists("faults", from.faults, to.faults, say_fault, before, after);
   compare(
+      from.routing, to.routing, [](const RoutingSpec& r, Sayings& out) { say_all(routing_keys(), r, "routing", out); },
+      before, after);
+  compare(
       from.run, to.run, [](const RunSpec& r, Sayings& out) { say_all(run_keys(), r, "run", out); }, before, after);
 
   std::map<std::string, Difference> by_path;

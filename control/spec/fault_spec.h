@@ -212,6 +212,11 @@ struct Crash {
   static FaultKind kind();
   void change(Changes& changes, const FaultPlace& at) const;
 };
+struct Drained {
+  bool operator==(const Drained&) const = default;
+  static FaultKind kind();
+  void change(Changes& changes, const FaultPlace& at) const;
+};
 // ---- Hosts, and their NICs ----
 struct StopReceiving {
   bool operator==(const StopReceiving&) const = default;
@@ -270,6 +275,7 @@ using FaultAction = std::variant<std::monostate,  //
                                  fault::EcnThresholds,
                                  fault::BufferTaken,
                                  fault::Crash,
+                                 fault::Drained,
                                  fault::StopReceiving,
                                  fault::SlowReceiver,
                                  fault::Straggle,

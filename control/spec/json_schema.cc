@@ -65,6 +65,8 @@ std::string json_schema() {
   define(definitions, fault_keys());
   for (const FaultKind& kind : fault_kinds())
     for (const Tree::Entry& table : kind.definitions) definitions.add(table.key, table.value);
+  define(definitions, routing_keys());
+  define(definitions, dampening_keys());
   define(definitions, run_keys());
   define(definitions, compare_keys());
   define(definitions, diagnosis_keys());

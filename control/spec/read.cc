@@ -181,6 +181,7 @@ Lab read_lab(const Tree& document) {
   file_keys().read(document, draft.sections);
   draft.lab.name = draft.sections.name;
   draft.lab.description = draft.sections.description;
+  if (draft.sections.routing != nullptr) draft.lab.routing = routing_form().read(*draft.sections.routing);
   if (draft.sections.run != nullptr) run_keys().read(*draft.sections.run, draft.lab.run);
   if (draft.sections.compare != nullptr) compare_keys().read(*draft.sections.compare, draft.lab.compare);
   if (draft.sections.expect != nullptr && draft.sections.expect->kind != Tree::Kind::kNothing)

@@ -20,6 +20,7 @@
 #include "control/spec/place.h"
 #include "control/spec/qos_spec.h"
 #include "control/spec/roce_spec.h"
+#include "control/spec/routing_spec.h"
 #include "control/spec/uet_spec.h"
 #include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
@@ -444,6 +445,7 @@ struct Lab {
   std::vector<TrafficSpec> traffic;
   std::vector<CollectiveSpec> collectives;
   std::vector<FaultSpec> faults;
+  RoutingSpec routing;
   RunSpec run;
   CompareSpec compare;
   DiagnosisSpec diagnosis;

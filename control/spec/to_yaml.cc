@@ -105,6 +105,7 @@ std::string to_yaml(const Lab& lab, Defaults defaults) {
   write_defaults(false);
   if (!lab.faults.empty()) file.add("faults", write_faults(lab.faults));
   write_defaults(true);
+  if (Tree routing = routing_keys().write(lab.routing); !routing.entries.empty()) file.add("routing", std::move(routing));
   file.add("run", run_keys().write(lab.run));
   write_defaults(false);
   if (lab.compare != CompareSpec{}) file.add("compare", compare_keys().write(lab.compare));

@@ -25,7 +25,7 @@ std::string in_band(Seed seed) {
 // Transports wait for long before they give up; generators wait for nothing.
 std::string with_duration(const std::string& fabric, Seed seed, Duration duration, bool messages) {
   const bool real = Draw(seed, "swarm/run").percent(15);
-  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: {}, deadlock: 200us, payload: {}{} }}\n",
+  return fabric + fmt::format("routing: static\nrun: {{ seed: {}, duration: {}ns, drain: {}, deadlock: 200us, payload: {}{} }}\n",
                               seed.value, duration.ps / 1000, messages ? "30s" : "200ms", real ? "real" : "elided",
                               in_band(seed));
 }
@@ -47,7 +47,7 @@ std::string random_fabric(Seed seed) {
   const std::string qos = random_qos(seed);
   std::string fabric;
   for (const bool with_asics : {true, false})
-    for (int mib = 2; mib <= 512; mib *= 2) {
+    for (int mib = 2; mib <= 4096; mib *= 2) {
       const std::string profiles = random_profiles(seed, mib, with_asics);
       // What cuts through has no links that retry.
       const bool llr = retries && profiles.find("cut-through") == std::string::npos;

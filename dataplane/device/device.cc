@@ -136,6 +136,7 @@ void Device::end_down(Instant now, PortIndex port) {
 
 void Device::go_down(Instant now, PortIndex port) {
   Ingress& in = ingress(port);
+  if (in.up) context().topology_events.push_back({now, id_, TopologyEvent::Kind::kLinkDown, port});
   in.up = false;
   std::erase_if(in.downs, [&](Instant down) { return down + in.on_the_way < now; });
   in.downs.push_back(now);
@@ -145,8 +146,13 @@ void Device::go_down(Instant now, PortIndex port) {
 }
 
 void Device::go_up(Instant now, PortIndex port) {
+  if (!ingress(port).up) context().topology_events.push_back({now, id_, TopologyEvent::Kind::kLinkUp, port});
   ingress(port).up = true;
   on_link_up(now, port);
+}
+
+void Device::note_drained(Instant now, bool on) {
+  context().topology_events.push_back({now, id_, on ? TopologyEvent::Kind::kDrained : TopologyEvent::Kind::kUndrained});
 }
 
 void Device::begin_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault, Share share) {

@@ -26,6 +26,7 @@
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/queued_frame.h"
 #include "dataplane/device/tap.h"
+#include "dataplane/device/topology_event.h"
 #include "dataplane/device/trace_digest.h"
 #include "dataplane/fault/link_faults.h"
 #include "dataplane/packet/pool.h"
@@ -42,6 +43,8 @@ struct WorkerContext {
   std::array<RxFrame, kBurst> received;
   std::array<TxFrame, kBurst> to_send;
   std::array<Packet*, kBurst> packets;
+  // Of any device, links as the end there sees them; in no order. Whoever wants them takes them between windows.
+  std::vector<TopologyEvent> topology_events;
 };
 
 // A device handles its events in exact order, whatever the portions in which time is handed to it. It shares nothing
@@ -98,6 +101,8 @@ class Device {
     std::int64_t denominator;
   };
   enum class Way { kSends, kReceives };  // as this device sees it; the device at the far end is told the other
+  // As a change: others are to avoid the device from now on, or no more. It goes on as before.
+  void note_drained(Instant now, bool on);
   void begin_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault, Share share);
   void end_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault);
   // The device at the far end of `port`: whose response to pause frames depends on the rate.

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -187,6 +188,20 @@ void Engine::settle(Instant at) {
 void Engine::wake_all() {
   for (std::size_t d = 0; d < next_.size(); ++d)
     next_[d] = std::min(next_[d], fabric_[DeviceId{static_cast<std::uint32_t>(d)}].next());
+}
+
+bool Engine::has_topology_events() const noexcept {
+  return std::ranges::any_of(contexts_, [](const auto& c) { return !c->topology_events.empty(); });
+}
+
+std::vector<TopologyEvent> Engine::take_topology_events() {
+  std::vector<TopologyEvent> all;
+  for (const auto& c : contexts_) {
+    all.insert(all.end(), c->topology_events.begin(), c->topology_events.end());
+    c->topology_events.clear();
+  }
+  std::ranges::stable_sort(all, {}, [](const TopologyEvent& e) { return std::tuple(e.at, e.device.index(), e.port.value); });
+  return all;
 }
 
 TraceDigest Engine::digest() const {

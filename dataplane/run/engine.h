@@ -77,6 +77,10 @@ class Engine {
   // at reached(). `owner` has one look at most: another takes its place, nullptr ends it.
   void after_windows(const void* owner, std::function<void()> look);
 
+  // What has happened to links and devices since the last call; by time, device and port. While all workers rest.
+  std::vector<TopologyEvent> take_topology_events();
+  bool has_topology_events() const noexcept;
+
   TraceDigest digest() const;
   PacketPools& pools() noexcept { return pools_; }
   // Where `device` takes its packets from.

@@ -36,10 +36,11 @@ void Switch::decide_port(Arrival& a) {
 }
 
 void Switch::decide_rest(Arrival& a) {
+  // What came in is what takes memory, and what its sender had credits for: tags are put on where it leaves.
+  a.cells = mmu_.cells(a.octets);
   if (a.verdict == kForward) [[likely]]
     a.verdict = decide_egress(*a.packet, PortIndex{static_cast<std::uint16_t>(a.origin / kPriorities)},
                               Priority{a.priority}, a);
-  a.cells = mmu_.cells(a.octets);
   // Its turn comes after those of the whole batch: by then these are here.
   __builtin_prefetch(&groups_[a.origin], 1);
   if (a.verdict == kForward) {
@@ -70,7 +71,6 @@ void Switch::decide_path_now(Instant now, Arrival& a) {
   const NextHops& hops = forwarding_.lookup(p.fec);
   a.port = forwarding_.member(hops, paths_.choose_now(now, hops, p, in, priority)).value;
   a.verdict = decide_egress(p, in, priority, a);
-  a.cells = mmu_.cells(a.octets);  // with or without a tag
 }
 
 // The same, when it is clear by which port it is to leave.

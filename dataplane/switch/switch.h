@@ -74,6 +74,27 @@ class Switch final : public Device {
   // Another host is behind `port` now; nothing: its address is learnt from what arrives.
   void set_peer(Instant now, PortIndex port, std::optional<wire::MacAddress> mac);
   void set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes);
+  // Where a packet that came in at `in` would go now (switch_explain.cc). Only while the engine rests.
+  struct NextHop {
+    struct Member {
+      PortIndex port;
+      std::uint32_t weight;
+      bool up;
+    };
+    Priority in_class{0};
+    Priority out_class{0};  // after the switch's remap-to ...
+    std::uint8_t out_dscp = 0;  // ... and the DSCP that it goes on with, if that is another class
+    NextHops::Kind kind = NextHops::Kind::kNone;
+    std::vector<Member> members;
+    PathPolicy policy = PathPolicy::kEcmp;
+    std::uint32_t hash = 0;            // of the flow, as this switch mixes it
+    std::optional<PortIndex> chosen;   // nothing: it depends on the moment or on the packet
+  };
+  NextHop next_hop(const Packet& packet, PortIndex in) const;
+
+  // Whether it hears how busy the ports of the switch at `port` are; then what that one forwards by from now on.
+  bool listens_to(PortIndex port) const noexcept { return config_.ports[port.index()].quality.beyond != nullptr; }
+  void set_table_beyond(PortIndex port, std::shared_ptr<const ForwardingTable> table);
 
   // Faults (switch_faults.cc), as changes as well. `fault` names who wants it so; the last one that began holds, and
   // what is configured when the last ends.

@@ -64,6 +64,11 @@ void Switch::count_rest(DeviceCounters& c) const {
       out.members.push_back({forwarding_.member(group, i), share.packets.read(), share.octets.read()});
     }
   }
+  for (const PathShares::Past& past : paths_.shares().past()) {
+    PathGroupCounters& out = c.path_groups.emplace_back();
+    for (std::size_t i = 0; i < past.ports.size(); ++i)
+      out.members.push_back({past.ports[i], past.members[i].packets.read(), past.members[i].octets.read()});
+  }
   for (std::size_t p = 0; p < ports(); ++p) {
     const EgressPort& e = egress_[p];
     for (std::uint8_t k = 0; k < kPriorities; ++k) {

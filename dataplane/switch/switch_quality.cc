@@ -15,6 +15,11 @@ void Switch::use_tables_beyond() {
   paths_.set_beyond(config_.fecs->size(), beyond);
 }
 
+void Switch::set_table_beyond(PortIndex port, std::shared_ptr<const ForwardingTable> table) {
+  config_.ports[port.index()].quality.beyond = std::move(table);
+  use_tables_beyond();
+}
+
 void Switch::use_listeners() {
   std::vector<bool> listens;
   for (const SwitchPortConfig& p : config_.ports) listens.push_back(p.quality.is_told);

@@ -125,6 +125,28 @@ TEST(CreditFlowControl, AnIncastLosesNothingAndPausesNobody) {
   EXPECT_NEAR(json["summary"]["stalled"].get<double>(), static_cast<double>(all.stalled.ps) / 1000, 20);
 }
 
+// Frames of 2558 octets take 5 cells of 512, with the tag that they leave with 6: memory and credits are for what came in.
+TEST(CreditFlowControl, ATagThatIsPutOnTakesNoMoreThanTheCredits) {
+  Scenario s(R"(
+name: tags
+switches: { default: { cell: 512B } }
+qos: { default: { classes: { 3: { lossless: true, cbfc: { sync: 18us } } } } }
+nodes:
+  s1: { kind: switch, vlans: { 1: { native: 49, tagged: none }, 2: { native: 49, tagged: none } } }
+  s2: { kind: switch, vlans: { 1: { native: 49, tagged: none } } }
+  h1: { kind: host }
+  h2: { kind: host }
+  h3: { kind: host }
+defaults: { link: { rate: 100Gbps, cable: 5m, mtu: 9216 } }
+links: [[h1:1, s1:1], [h2:1, s1:2], [s1:3, s2:2], [h3:1, s2:1]]
+traffic: [{ name: t, pattern: incast, from: [h1, h2], to: h3, fan-in: 2, dscp: 26, payload: 2496B }]
+run: { duration: 1ms }
+)");
+  s.run_to_the_end();
+  EXPECT_EQ(s.dropped(), 0u);
+  EXPECT_GT(s.at("h1:1", 3).stalled, 300_us);  // its credits were used up
+}
+
 TEST(CreditFlowControl, ASlowHostHoldsBackTheFabric) {
   Scenario s(kPair,
              {"qos.default.classes.3.cbfc=on", "hosts.slow={ receive: { rate: 40Gbps } }", "nodes.h2.profile=slow"});

@@ -40,7 +40,8 @@ Scenario::Scenario(Clocks clocks, const std::string& yaml, const std::vector<std
       assignments_(overrides),
       lab_(std::make_unique<build::BuiltLab>(parse(overrides))),
       engine_(std::make_unique<Engine>(lab_->fabric(), config)),
-      faults_(std::make_unique<fault::Faults>(*lab_, *engine_)) {
+      faults_(std::make_unique<fault::Faults>(*lab_, *engine_)),
+      routing_(std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_)) {
   engine_->wake_all();
 }
 

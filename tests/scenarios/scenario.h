@@ -8,6 +8,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
+#include "control/rerouting/route_updates.h"
 #include "control/report/report.h"
 #include "dataplane/run/engine.h"
 
@@ -47,6 +48,7 @@ class Scenario {
   void add_fault_at(Duration t, const std::string& fault);
   void remove_fault_at(Duration t, const std::string& name);
   fault::Faults& faults() noexcept { return *faults_; }
+  rerouting::RouteUpdates& routing() noexcept { return *routing_; }
   // Of the fault of that name, now.
   fault::FaultStatus fault(const std::string& name) const;
 
@@ -81,6 +83,7 @@ class Scenario {
   std::unique_ptr<build::BuiltLab> lab_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<fault::Faults> faults_;
+  std::unique_ptr<rerouting::RouteUpdates> routing_;
   bool books_ = true;
 };
 

@@ -14,6 +14,8 @@ void add_check(CLI::App* command, int& exit_code);
 void add_show(CLI::App* command, int& exit_code);
 void add_graph(CLI::App* command, int& exit_code);
 void add_hosts(CLI::App* command, int& exit_code);
+void add_routes(CLI::App* command, int& exit_code);
+void add_path(CLI::App* command, int& exit_code);
 void add_schema(CLI::App* command, int& exit_code);
 void add_run(CLI::App* command, int& exit_code);
 void add_sweep(CLI::App* command, int& exit_code);
@@ -68,6 +70,8 @@ constexpr std::array kCommands{
     Command{"show", kFiles, "Print the expanded fabric file: presets and defaults resolved", add_show},
     Command{"graph", kFiles, "Draw a fabric file as SVG: nodes, links, rails", add_graph},
     Command{"hosts", kFiles, "Print the addresses of a fabric file in the format of /etc/hosts", add_hosts},
+    Command{"routes", kFiles, "Print the forwarding tables of switches, and how they have changed", add_routes},
+    Command{"path", kFiles, "Print the way of a packet through the switches, and why", add_path},
     Command{"schema", kFiles, "Print the JSON schema of fabric files, for editors", add_schema},
 
     Command{"run", kRuns, "Run a lab and report the results", add_run},

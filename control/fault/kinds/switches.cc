@@ -58,4 +58,13 @@ void Crash::change(Changes& c, const FaultPlace& at) const {
   for (const PortRef end : c.link_ends(at)) c.take_down(end);
 }
 
+// Routing hears of it and does the rest.
+void Drained::change(Changes& c, const FaultPlace& at) const {
+  for (const DeviceId device : c.devices(at)) {
+    Switch& d = c.sw(device);
+    c.add(
+        device, [&d](Instant now) { d.note_drained(now, true); }, [&d](Instant now) { d.note_drained(now, false); });
+  }
+}
+
 }  // namespace railyard::spec::fault

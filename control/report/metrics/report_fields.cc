@@ -340,6 +340,18 @@ constexpr Field kTrees[] = {{"looks", "count", "number of samples of the pause s
                             {"widest_at_ns", "ns", ""},
                             {"widest[].*", "", "congestion roots and the ports that they paused, by level"},
                             {"held[].*", "0..1", "share of samples in which the root paused the victim"}};
+constexpr Field kReroutings[] = {
+    {"began_ns", "ns", "the first cause: a link down or up, a switch drained"},
+    {"causes[].at_ns", "ns", ""},
+    {"causes[].what", "text", "leaf1:5 down; both ends of a link count; the first 64"},
+    {"cause_count", "count", "all of them"},
+    {"first_change_ns", "ns", "first change of a forwarding table; null: none"},
+    {"last_change_ns", "ns", "last change of a forwarding table; null: none"},
+    {"switches", "count", "switches whose tables have changed"},
+    {"table_changes", "count", "each of one switch at one instant"},
+    {"routes", "count", "destinations in these changes"},
+    {"messages", "count", "messages between switches"},
+    {"at_rest", "flag", "false: routing was not at rest when the run ended"}};
 constexpr Field kFaults[] = {{"name", "text", ""},
                              {"what", "text", ""},
                              {"on", "text", ""},
@@ -406,6 +418,10 @@ constexpr FieldList kReport[] = {
     {"trunks[]", "Links to another machine, over the run.", "", kTrunks},
     {"deadlocks[]", "Deadlocks: circles of queues that wait for each other.", "", kDeadlocks},
     {"pause_trees", "PFC pause trees, sampled over the run.", "", kTrees},
+    {"reroutings[]",
+     "Reactions of routing: each from the first link that went down or came up, or switch that was drained, until no "
+     "message is on its way between switches and no table will change.",
+     "", kReroutings},
     {"faults[]", "Injected faults, over the run.", "", kFaults},
     {"int", "In-band telemetry of sampled packets.", "", kInt},
     {"transients", "Runs with --transients.", "", kTransients},

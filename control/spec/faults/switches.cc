@@ -102,4 +102,15 @@ FaultKind Crash::kind() {
                    so<Crash>());
 }
 
+FaultKind Drained::kind() {
+  return described({.key = "drain",
+                    .help = "of a switch: routing leads traffic around it, as before maintenance; it goes on forwarding what "
+                            "it gets",
+                    .scope = FaultScope::kSwitch,
+                    .draw = [](FaultDraw&) { return std::string("true"); },
+                    .effects = {FaultEffect::kReorders},
+                    .reference = {{"true", "lead traffic around this switch, until the fault ends"}}},
+                   so<Drained>());
+}
+
 }  // namespace railyard::spec::fault

@@ -76,6 +76,9 @@ const Table<Sections>& file_keys() {
             "collective operations between built-in hosts"),
        part("faults", &Sections::faults, list_schema(reference(fault_keys().name())),
             "faults: kind, place and time"),
+       part("routing", &Sections::routing, routing_form().schema,
+            "how switches find routes, and how soon they react when links go down or come up: bgp, instant or static, or "
+            "a map of settings"),
        part("run", &Sections::run, reference(run_keys().name()), "run settings"),
        part("compare", &Sections::compare, reference(compare_keys().name()),
             "settings of transport comparisons of this lab (railyard compare-transports)"),

@@ -94,6 +94,11 @@ const Table<CollectiveSpec>& collective_keys();
 // collectives.<n>.stragglers.<m>
 const Table<StragglerSpec>& straggler_keys();
 const Table<RunSpec>& run_keys();
+// routing
+const Table<RoutingSpec>& routing_keys();
+const Table<DampeningSpec>& dampening_keys();
+// A protocol's word, or the map.
+Form<RoutingSpec> routing_form();
 // compare
 const Table<CompareSpec>& compare_keys();
 // diagnosis
@@ -123,6 +128,7 @@ struct Sections {
   const Tree* traffic = nullptr;
   const Tree* collectives = nullptr;
   const Tree* faults = nullptr;
+  const Tree* routing = nullptr;
   const Tree* run = nullptr;
   const Tree* compare = nullptr;
   const Tree* expect = nullptr;

@@ -71,7 +71,7 @@ void PathSelector::set_table(const ForwardingTable& table) {
   drill_.clear();
   wcmp_.clear();
   wcmp_of_.assign(table.members(), 0);
-  shares_.resize(table.members());
+  shares_.set_table(table);
   std::size_t most = 0;
   for (const NextHops& group : table.groups()) {
     std::vector<std::uint32_t> weights;
@@ -130,6 +130,17 @@ std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const 
   }
   shares_.count(hops.first + member, packet.frame_octets);
   return member;
+}
+
+std::optional<std::uint32_t> PathSelector::by_hash(const NextHops& hops, const Packet& packet, PortIndex in,
+                                                   Priority priority) const {
+  if (hops.count == 1) return 0;
+  const PathPolicy policy = config_.by_class[priority.index()].policy;
+  const bool weighted = policy == PathPolicy::kWcmp;
+  if (policy != PathPolicy::kEcmp && !weighted) return std::nullopt;
+  const std::uint32_t hash = ecmp_.hash(packet, in);
+  if (down_ != 0) return hashed_among_up(hops, hash, weighted);
+  return weighted ? wcmp_[wcmp_of_[hops.first]].choose(hash) : Ecmp::choose(hash, hops.count);
 }
 
 std::uint32_t PathSelector::choose_for_own(const NextHops& hops, const Packet& packet, PortIndex self) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -103,6 +104,10 @@ class PathSelector {
     return member;
   }
   std::uint32_t choose_now(Instant now, const NextHops& hops, const Packet& packet, PortIndex in, Priority priority);
+
+  // What choose() would say, where it follows from the flow alone; nothing: it does not. Nothing is counted.
+  std::optional<std::uint32_t> by_hash(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority) const;
+  std::uint32_t hash(const Packet& packet, PortIndex in) const noexcept { return ecmp_.hash(packet, in); }
 
   // The same for what the switch makes itself: always by hash. It is made later than the frames that arrived with its
   // cause were decided about, and must not take one of their turns.

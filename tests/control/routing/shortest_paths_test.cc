@@ -23,7 +23,7 @@ class Routing {
 
   // Ports, counted from 1 as in the lab; empty for the switch's own address; nothing: no route.
   std::optional<std::vector<int>> ports(const std::string& node, const std::string& address) const {
-    const auto& routes = routes_.by_node[graph_.node(node)];
+    const auto routes = routes_.table_of(graph_.node(node));
     const ForwardingTable table(*routes_.fecs, routes);
     const NextHops& hops = table.lookup(routes_.fecs->lookup(*wire::IpAddress::parse(address)));
     if (hops.kind == NextHops::Kind::kNone) return std::nullopt;
@@ -33,7 +33,7 @@ class Routing {
   }
   // For WCMP, of these ports.
   std::vector<std::uint32_t> weights(const std::string& node, const std::string& address) const {
-    const auto& routes = routes_.by_node[graph_.node(node)];
+    const auto routes = routes_.table_of(graph_.node(node));
     const ForwardingTable table(*routes_.fecs, routes);
     const NextHops& hops = table.lookup(routes_.fecs->lookup(*wire::IpAddress::parse(address)));
     std::vector<std::uint32_t> out;
@@ -45,7 +45,7 @@ class Routing {
   }
   std::string address6(const std::string& host) const { return to_string(*lab_.find(host)->nics[0].address_v6); }
   std::string loopback(const std::string& node) const { return to_string(*lab_.find(node)->loopback_v4); }
-  std::size_t routes(const std::string& node) const { return routes_.by_node[graph_.node(node)].size(); }
+  std::size_t routes(const std::string& node) const { return routes_.table_of(graph_.node(node)).size(); }
 
  private:
   spec::Lab lab_;

@@ -39,7 +39,7 @@ class TrunkRoutes : public testing::Test {
   std::vector<int> ports(const std::string& node, const std::string& address) const {
     const Graph graph(lab);
     const Routes routes = shortest_paths(graph);
-    const ForwardingTable table(*routes.fecs, routes.by_node[graph.node(node)]);
+    const ForwardingTable table(*routes.fecs, routes.table_of(graph.node(node)));
     const NextHops& hops = table.lookup(routes.fecs->lookup(*wire::IpAddress::parse(address)));
     std::vector<int> out;
     for (std::uint32_t i = 0; hops.kind == NextHops::Kind::kGroup && i < hops.count; ++i)

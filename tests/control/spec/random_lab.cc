@@ -9,6 +9,20 @@
 namespace railyard::spec {
 namespace {
 
+RoutingSpec random_routing(Chance& chance) {
+  RoutingSpec r;
+  r.protocol = chance.of({RoutingProtocol::kBgp, RoutingProtocol::kBgp, RoutingProtocol::kInstant, RoutingProtocol::kStatic});
+  if (r.protocol != RoutingProtocol::kBgp) return r;
+  r.as_numbers = chance.of({AsScheme::kAuto, AsScheme::kPerTier, AsScheme::kPerSwitch});
+  for (Duration RoutingSpec::*time : {&RoutingSpec::carrier_delay, &RoutingSpec::session_setup, &RoutingSpec::message_delay,
+                                      &RoutingSpec::processing, &RoutingSpec::fib_delay, &RoutingSpec::mrai})
+    if (chance.one_in(2)) r.*time = chance.time(0, kMillisecond);
+  if (chance.one_in(3))
+    r.dampening = DampeningSpec{chance.time(1, kMillisecond) + Duration{1'000'000}, chance.integer(501, 5000),
+                                chance.integer(1, 500), chance.time(1, kMillisecond) + Duration{1'000'000}};
+  return r;
+}
+
 RunSpec random_run(Chance& chance) {
   RunSpec r;
   r.clock = chance.of({Clock::kVirtual, Clock::kWall});
@@ -65,6 +79,7 @@ Lab random_lab(std::mt19937_64& random) {
   lab.name = chance.of<std::string>({"lab", "8to1", "a-b"});
   lab.description = chance.of<std::string>(
       {"", "plain words", "12", "a: b # c", "two\nlines\t\"and\" 'quotes' \\", "µ", "null", "~"});
+  lab.routing = random_routing(chance);
   lab.run = random_run(chance);
   if (chance.one_in(2)) lab.expect = {{"drops(wred) at leaf*:1/3 == 0", {}}};
   if (chance.one_in(2)) lab.expect.push_back({"goodput of a/h1->h2 >= 0.5 * goodput of b", {}});

@@ -1,0 +1,54 @@
+// Routing of a lab that runs: what happens to links becomes tables of switches, at their instants.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "control/rerouting/rerouting.h"
+#include "control/routing/protocol.h"
+#include "dataplane/run/engine.h"
+
+namespace railyard::rerouting {
+
+// Everything while the engine rests. The protocol is asked after every window, so that no table changes sooner after
+// its cause than a window is long: the same on any number of workers.
+class RouteUpdates {
+ public:
+  // The engine, which runs the lab, outlives it. Nothing is done for RoutingProtocol::kStatic.
+  RouteUpdates(build::BuiltLab& lab, Engine& engine);
+  ~RouteUpdates();
+  RouteUpdates(const RouteUpdates&) = delete;
+  RouteUpdates& operator=(const RouteUpdates&) = delete;
+
+  // What has happened to tables so far: once for each time in which routing was not at rest.
+  const std::vector<Rerouting>& reroutings() const noexcept { return reroutings_; }
+  // What `node` forwards by at the instant reached.
+  std::vector<Route> table_of(DeviceId node) const;
+
+ private:
+  void look();
+  void take(const TopologyEvent& event);
+  void take_link(const TopologyEvent& event);
+  void take_drain(const TopologyEvent& event);
+  void note(Instant at, std::string what);
+  void write(routing::TableChange change);
+  void give_table(Instant at, std::size_t node, const std::shared_ptr<const std::vector<Route>>& table);
+  void wake();
+  Rerouting& rerouting(Instant at);
+
+  build::BuiltLab& lab_;
+  Engine& engine_;
+  std::unique_ptr<routing::Protocol> protocol_;  // made when it is first needed
+  std::vector<routing::Rib> ribs_;               // by node: what has been written, from its instant on
+  std::vector<Rerouting> reroutings_;
+  std::vector<bool> changed_;         // nodes, in the last of these
+  std::vector<int> drains_;           // by node: those in force
+  routing::ProtocolCounters before_;  // when it began
+  Instant wakes_at_ = Instant::never();
+};
+
+}  // namespace railyard::rerouting

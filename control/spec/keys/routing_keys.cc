@@ -1,0 +1,96 @@
+// The keys of routing.
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+constexpr int kMostPenalty = 1'000'000;
+
+Form<RoutingProtocol> protocol() {
+  return choice<RoutingProtocol>(
+      {{"bgp", RoutingProtocol::kBgp}, {"instant", RoutingProtocol::kInstant}, {"static", RoutingProtocol::kStatic}});
+}
+
+// Of those that say something about a protocol that is not there.
+void check_routing(const Tree& map, const RoutingSpec& r) {
+  if (r.protocol == RoutingProtocol::kBgp) return;
+  const std::string word = protocol().write(r.protocol).text;
+  for (const Key<RoutingSpec>& key : routing_keys().keys())
+    if (const Tree* said = map.find(key.name); said != nullptr && key.name != "protocol")
+      said->fail(fmt::format("is for protocol bgp; the protocol is {}", word));
+}
+
+void check_dampening(const Tree& map, const DampeningSpec& d) {
+  if (d.reuse >= d.suppress)
+    map.at_or_self("reuse").fail(fmt::format("{} is not below suppress ({})", d.reuse, d.suppress));
+}
+
+}  // namespace
+
+const Table<DampeningSpec>& dampening_keys() {
+  static const Table<DampeningSpec> table{
+      "dampening",
+      "Ports that flap: each loss of signal adds a penalty of 1000, which decays. Defaults: those of Cisco's IP event "
+      "dampening",
+      {key("half-life", &DampeningSpec::half_life, duration(Duration{1'000'000}, kAnyTime),
+           "time in which a penalty halves"),
+       key("suppress", &DampeningSpec::suppress, integer(1, kMostPenalty),
+           "above this penalty, routing counts the port as down"),
+       key("reuse", &DampeningSpec::reuse, integer(1, kMostPenalty),
+           "below this penalty, routing counts the port as what it is"),
+       key("max-suppress", &DampeningSpec::most, duration(Duration{1'000'000}, kAnyTime),
+           "maximum time for which a port counts as down")},
+      check_dampening};
+  return table;
+}
+
+const Table<RoutingSpec>& routing_keys() {
+  static const Table<RoutingSpec> table{
+      "routing",
+      "How switches find routes, and how soon they react when links go down or come up",
+      {key("protocol", &RoutingSpec::protocol, protocol(),
+           "bgp: eBGP between all switches as in RFC 7938, with the times below; instant: an ideal controller that "
+           "changes all tables at once; static: tables stay as they are at the start"),
+       key("as-numbers", &RoutingSpec::as_numbers,
+           choice<AsScheme>(
+               {{"auto", AsScheme::kAuto}, {"per-tier", AsScheme::kPerTier}, {"per-switch", AsScheme::kPerSwitch}}),
+           "AS numbers. per-tier: the spines of a pod share one, and so do the top switches, so that no path goes down "
+           "and up again (RFC 7938, 5.2.1); per-switch: each switch has its own; auto: per-tier where all shortest "
+           "paths "
+           "go up, then down"),
+       key("carrier-delay", &RoutingSpec::carrier_delay, duration({}, kAnyTime),
+           "time from the loss of a port's signal to the notice of routing, and from its return. A shorter "
+           "interruption "
+           "is not noticed"),
+       key("session-setup", &RoutingSpec::session_setup, duration({}, kAnyTime),
+           "time from a link's return to an established session"),
+       key("message-delay", &RoutingSpec::message_delay, duration({}, kAnyTime),
+           "delay of a message between neighbours, in addition to the link's propagation"),
+       key("processing", &RoutingSpec::processing, duration({}, kAnyTime),
+           "time from a notice or a message to the decision of a switch"),
+       key("fib-delay", &RoutingSpec::fib_delay, duration({}, kAnyTime),
+           "time from a decision to the change of the forwarding table"),
+       key("mrai", &RoutingSpec::mrai, duration({}, kAnyTime),
+           "minimum interval between updates to the same neighbour (RFC 4271, 9.2.1.1)"),
+       key("dampening", &RoutingSpec::dampening,
+           either("off", std::optional<DampeningSpec>{}, maybe(map_of(dampening_keys()))),
+           "how long ports that flap count as down")},
+      check_routing};
+  return table;
+}
+
+Form<RoutingSpec> routing_form() {
+  const Form<RoutingSpec> map = map_of(routing_keys());
+  const Form<RoutingProtocol> word = protocol();
+  return {[=](const Tree& tree) {
+            if (tree.kind != Tree::Kind::kScalar) return map.read(tree);
+            RoutingSpec r;
+            r.protocol = word.read(tree);
+            return r;
+          },
+          map.write, any_of_schemas({word.schema, map.schema})};
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,58 @@
+// How switches learn where to send packets, and how they react when links come and go.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/base/time.h"
+
+namespace railyard::spec {
+
+enum class RoutingProtocol : std::uint8_t {
+  kBgp,      // eBGP in the manner of RFC 7938
+  kInstant,  // a controller that knows everything at once
+  kStatic,   // tables stay as they are at the start
+};
+
+enum class AsScheme : std::uint8_t {
+  kAuto,       // kPerTier where every shortest path goes up, then down; else kPerSwitch
+  kPerTier,    // RFC 7938, section 5.2.1: the spines of a pod share a number, and so do the top switches
+  kPerSwitch,  // each switch has a number of its own
+};
+
+// Of ports that flap, as "IP event dampening" of Cisco IOS has it, with its defaults. A penalty of 1000 for each time a
+// port goes down decays exponentially.
+struct DampeningSpec {
+  Duration half_life{5 * kPicosecondsPerSecond};
+  int suppress = 2000;                        // above this penalty the port counts as down ...
+  int reuse = 1000;                           // ... until it is below this
+  Duration most{20 * kPicosecondsPerSecond};  // for no longer
+
+  bool operator==(const DampeningSpec&) const = default;
+};
+
+// Times are those of one switch.
+struct RoutingSpec {
+  RoutingProtocol protocol = RoutingProtocol::kBgp;
+  AsScheme as_numbers = AsScheme::kAuto;
+  // From a port's loss (or gain) of signal to routing's notice; a port that comes back sooner has not been away.
+  // "Often detected in milliseconds", RFC 7938 section 7.1.
+  Duration carrier_delay{1'000'000'000};
+  // From the notice of both ends that a link is up to an established session. There is no public figure; the TCP
+  // handshake, OPEN and KEEPALIVE of a speaker that is not busy.
+  Duration session_setup{10'000'000'000};
+  // From a speaker's send to its neighbour's receipt, beyond the link's propagation: kernel, TCP.
+  Duration message_delay{100'000'000};
+  // From the first message or notice to the decision, which takes up what came in the meantime.
+  Duration processing{1'000'000'000};
+  // From the decision to the switch's table, by way of the ASIC's driver.
+  Duration fib_delay{1'000'000'000};
+  // MinRouteAdvertisementIntervalTimer, RFC 4271 section 9.2.1.1, per session. Its 30 s are for the Internet; FRR's
+  // profile for data centers has 0.
+  Duration mrai{};
+  std::optional<DampeningSpec> dampening;
+
+  bool operator==(const RoutingSpec&) const = default;
+};
+
+}  // namespace railyard::spec

@@ -1,0 +1,210 @@
+// Links between switches go down under traffic: what routing loses until it has found other ways.
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/rerouting/tables.h"
+#include "control/spec/spec_error.h"
+#include "tests/scenarios/scenario.h"
+
+namespace railyard::test {
+namespace {
+
+using namespace railyard::literals;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// leafN: ports 1..4 to hosts, 5, 6 to spine1, spine2; spineN: port i to leaf i. From 2 ms on the link of spine1 to
+// leaf2 is down: far from the senders, whose leaf has both of its own links.
+std::string lab(const std::string& routing, const std::string& traffic, const std::string& end = "60ms") {
+  return fmt::format(
+      "name: cut\ntopology: {{ preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 4 }}\n"
+      "defaults: {{ link: {{ rate: 100Gbps, cable: 10m }} }}\n"
+      "traffic:\n  - {{ name: t, pattern: pairs, from: [h1, h2, h3, h4], to: [h5, h6, h7, h8], {} }}\n"
+      "faults:\n  - {{ name: cut, on: \"spine1:2\", at: 2ms, down: true }}\n"
+      "routing: {}\nrun: {{ duration: {}, drain: 10ms }}\n",
+      traffic, routing, end);
+}
+const std::string kBgp = "{ carrier-delay: 1ms, processing: 1ms, message-delay: 100us, fib-delay: 1ms }";
+const std::string kPlain = "payload: 1024B, rate: 1Gbps";
+
+// A path of the flows that were hashed to spine1 is gone at 2 ms. leaf1 knows at 2 + 1 (carrier) + 1 (spine1 decides) +
+// 0.1 (the message) + 1 (leaf1 decides) + 1 (its table).
+TEST(Routing, LosesOnlyUntilTheWithdrawalIsInTheTable) {
+  Scenario s(lab(kBgp, kPlain));
+  s.run_until(6_ms);
+  const std::uint64_t before = s.dropped();
+  EXPECT_GT(before, 0u);
+  s.run_until(6200_us);
+  const std::uint64_t at_rest = s.dropped();
+  s.run_to_the_end();
+  EXPECT_EQ(s.dropped(), at_rest);
+  const auto& r = s.routing().reroutings();
+  ASSERT_THAT(r, SizeIs(1));
+  EXPECT_EQ(r[0].began_ns, 2'000'000);
+  EXPECT_NEAR(static_cast<double>(r[0].last_change_ns), 6'100'050, 60);
+  EXPECT_TRUE(r[0].at_rest);
+  // spine1, leaf1, leaf2, and spine2, which has lost its way to spine1's loopback by leaf2.
+  EXPECT_EQ(r[0].switches, 4u);
+}
+
+TEST(Routing, StaticIsABlackHoleForEver) {
+  Scenario s(lab("static", kPlain));
+  s.run_until(30_ms);
+  const std::uint64_t before = s.dropped();
+  s.run_to_the_end();
+  EXPECT_GT(s.dropped(), before);
+  EXPECT_THAT(s.routing().reroutings(), IsEmpty());
+}
+
+// A controller that knows all at once: what is lost is on the wire, or waits in the port.
+TEST(Routing, InstantLosesAlmostNothing) {
+  Scenario s(lab("instant", kPlain));
+  s.run_to_the_end();
+  EXPECT_LT(s.dropped(), 5u);
+  ASSERT_THAT(s.routing().reroutings(), SizeIs(1));
+}
+
+// With go-back-N and the ACK timeout that NICs have: no QP fails, and everything arrives.
+TEST(Routing, RoceSurvivesARemoteCut) {
+  Scenario s(lab(kBgp, "transport: roce, message: 64KiB, bytes: 8MiB", "2s"));
+  s.run_to_the_end();
+  const report::Report r = s.report();
+  ASSERT_THAT(r.flows, SizeIs(4));
+  for (const report::FlowReport& f : r.flows) EXPECT_TRUE(f.fct_ns.has_value()) << f.name;
+  // Bounded by what four senders at 100 Gb/s put on the wire in 4.1 ms.
+  EXPECT_LT(s.dropped(), 4u * 100'000'000'000ull / 8 / 1024 / 244);
+}
+
+TEST(Routing, FailsBack) {
+  Scenario s(
+      lab("{ carrier-delay: 100us, processing: 100us, message-delay: 10us, fib-delay: 100us, session-setup: 1ms }",
+          kPlain) +
+          "# back at 10 ms\n",
+      {"faults.cut.for=8ms"});
+  s.run_until(9_ms);
+  const std::uint64_t by_spine1 = s.port("spine1:2").tx_packets();
+  s.run_to_the_end();
+  EXPECT_GT(s.port("spine1:2").tx_packets(), by_spine1);
+  ASSERT_THAT(s.routing().reroutings(), SizeIs(2));
+  EXPECT_TRUE(s.routing().reroutings()[1].at_rest);
+}
+
+// Maintenance: first others lead their traffic around the spine, then its links go down; nothing is lost in any class.
+TEST(Routing, DrainedFirstNothingIsLost) {
+  const std::string fabric =
+      "name: maintenance\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 4 }\n"
+      "traffic:\n  - { name: lossless, pattern: pairs, from: [h1, h2], to: [h5, h6], payload: 1024B, rate: 10Gbps }\n"
+      "  - { name: lossy, pattern: pairs, from: [h3, h4], to: [h7, h8], payload: 1024B, rate: 10Gbps, dscp: 0 }\n"
+      "run: { duration: 60ms }\nfaults:\n";
+  const std::string off = "  - { name: off, on: spine1, at: 20ms, for: 20ms, crash: true }\n";
+  const std::string drain = "  - { name: drain, on: spine1, at: 2ms, for: 53ms, drain: true }\n";
+  Scenario without(fabric + off);
+  without.run_to_the_end();
+  EXPECT_GT(without.dropped(), 0u);
+  Scenario with(fabric + drain + off);
+  with.run_until(19_ms);
+  const std::uint64_t by_spine1 = with.port("spine1:1").tx_packets() + with.port("spine1:2").tx_packets();
+  with.run_until(20_ms);
+  EXPECT_EQ(with.port("spine1:1").tx_packets() + with.port("spine1:2").tx_packets(), by_spine1);
+  with.run_to_the_end();
+  EXPECT_EQ(with.dropped(), 0u);
+}
+
+// ---- What people are shown -----------------------------------------------------------------------------------------
+
+rerouting::FlowKey key_of(const Scenario& s, const std::string& flow) {
+  const build::Flow& f = s.flow(flow);
+  rerouting::FlowKey key;
+  key.from = f.plan.source;
+  key.to = f.plan.destination;
+  key.source_port = f.config().source_port;
+  key.destination_qp = static_cast<int>(f.config().destination_qp);
+  key.dscp = f.config().dscp;
+  return key;
+}
+
+// Each flow alone: the ports that a path names are those that carry its packets.
+TEST(Path, IsTheOneThatPacketsTake) {
+  for (const bool cut : {false, true})
+    for (int h = 1; h <= 4; ++h) {
+      const std::string name = fmt::format("t/h{}->h{}", h, h + 4);
+      Scenario s(lab("instant", kPlain),
+                 {fmt::format("traffic.t.from=h{}", h), fmt::format("traffic.t.to=h{}", h + 4)});
+      s.run_until(cut ? 3_ms : 1_ms);
+      const auto path = rerouting::path_json(s.lab(), key_of(s, name));
+      EXPECT_TRUE(path["arrives"].get<bool>());
+      EXPECT_THAT(path["lost"], IsEmpty());
+      ASSERT_THAT(path["hops"], SizeIs(3)) << path.dump(1);
+      std::vector<std::uint64_t> before;
+      for (const auto& hop : path["hops"]) before.push_back(s.port(hop["out"].get<std::string>()).tx_packets());
+      s.run_until(cut ? 4_ms : 2_ms);
+      for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_GT(s.port(path["hops"][i]["out"].get<std::string>()).tx_packets(), before[i] + 50)
+            << name << " hop " << i;
+    }
+}
+
+// Between the cut and the withdrawal the path of half of the flows ends at spine1.
+TEST(Path, SaysWhereABlackHoleIs) {
+  Scenario s(lab(kBgp, kPlain));
+  s.run_until(2500_us);
+  int lost = 0;
+  for (int port = 0xC000; port < 0xC000 + 64; ++port) {
+    rerouting::FlowKey key{.from = {"h1", 1}, .to = {"h5", 1}, .source_port = port};
+    const auto path = rerouting::path_json(s.lab(), key);
+    if (path["arrives"].get<bool>()) continue;
+    ++lost;
+    EXPECT_EQ(path["lost"][0].get<std::string>(), "spine1 has no link that is up");
+  }
+  EXPECT_GT(lost, 16);
+  EXPECT_LT(lost, 48);
+}
+
+TEST(Path, ShowsAllWaysOfASprayedPacket) {
+  Scenario s(lab("bgp", kPlain), {"qos.default.classes.3.path=spray"});
+  const auto path = rerouting::path_json(s.lab(), {.from = {"h1", 1}, .to = {"h5", 1}});
+  EXPECT_TRUE(path["hops"][0]["out"].is_null());
+  EXPECT_THAT(path["hops"], SizeIs(5));  // leaf1, both spines, leaf2 from each
+}
+
+TEST(Routes, AreThoseOfTheInstant) {
+  Scenario s(lab(kBgp, kPlain));
+  const auto ports_to_leaf2 = [&] {
+    const auto all = rerouting::routes_json(s.lab(), s.routing(), "leaf1");
+    for (const auto& r : all["switches"][0]["routes"])
+      if (r["behind"] == "leaf2" && r["prefix"].get<std::string>().find("/32") == std::string::npos)
+        return r["next_hops"].size();
+    return std::size_t{0};
+  };
+  EXPECT_EQ(ports_to_leaf2(), 2u);
+  s.run_until(10_ms);
+  EXPECT_EQ(ports_to_leaf2(), 1u);
+  EXPECT_THROW(rerouting::routes_json(s.lab(), s.routing(), "leaf9"), std::out_of_range);
+}
+
+// On one worker and on two, in one piece and in random ones.
+TEST(Routing, IsTheSameOnAnyNumberOfWorkers) {
+  std::set<std::uint64_t> digests;
+  for (const std::string& routing : {kBgp, std::string("instant")}) {
+    digests.clear();
+    for (int variant = 0; variant < 3; ++variant) {
+      EngineConfig c;
+      c.digest = true;
+      c.workers = variant == 1 ? 2 : 1;
+      c.variation.always_parallel = variant == 1;
+      if (variant == 2) c.variation.slices = Seed{7};
+      Scenario s(lab(routing, kPlain, "8ms"), {}, c);
+      s.run_to_the_end();
+      digests.insert(s.digest());
+    }
+    EXPECT_THAT(digests, SizeIs(1)) << routing;
+  }
+}
+
+}  // namespace
+}  // namespace railyard::test
