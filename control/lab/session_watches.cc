@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "control/lab/session.h"
+#include "control/spec/warm_up.h"
 
 namespace railyard::lab {
 
@@ -36,8 +37,7 @@ void Session::watch_pauses() {
 void Session::watch_warm_up() {
   constexpr Duration kUsual{1'000'000'000};
   const spec::RunSpec& run = lab_->spec().run;
-  const Duration warm_up =
-      std::max(run.budgets.warm_up.value_or(run.duration ? *run.duration / 10 : kUsual), Duration{1});
+  const Duration warm_up = spec::warm_up_of(run);
   const auto watch = [&](report::Snapshot& to, Duration after) {
     looks_.add(&to, Instant{} + after, std::max(after, kUsual), [this, &to](Instant) {
       if (engine_->next() == Instant::never()) return;
