@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/lint/rules/rules.h"
-#include "control/spec/value.h"
+#include "control/report/units.h"
 #include "dataplane/switch/path/policies.h"
 #include "transports/roce/retry_timer.h"
 
@@ -33,7 +33,7 @@ void find_go_back_n_sprayed(const Facts& facts, Findings& findings) {
           nic.ack_timeout == 0
               ? std::string("waits forever (ack-timeout: none)")
               : fmt::format("waits for its ACK timeout, {}",
-                            spec::format(roce::local_ack_timeout(static_cast<std::uint8_t>(nic.ack_timeout))));
+                            report::time_text(roce::local_ack_timeout(static_cast<std::uint8_t>(nic.ack_timeout))));
       findings.add(Facts::class_path(facts.qos_name(node), hop.in_class) + ".path",
                    fmt::format("Packets of {} take {} paths and arrive out of order; go-back-N retransmits after each gap. "
                                "When an ACK overtakes a NAK, the sender {}.",
