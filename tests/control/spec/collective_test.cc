@@ -61,7 +61,8 @@ TEST(CollectiveSpecs, RingsHaveAChannelForEachNicOfAHostWithScaleUp) {
                            int of_hosts = 4) {
     const Lab l = parse("name: x\ntopology: { preset: rail-optimized, hosts: " + std::to_string(of_hosts) +
                         ", rails: 4, spines: 2 }\nhosts: { default: { " + hosts +
-                        " } }\ncollectives:\n  - { name: c, size: 1MiB, " + keys + " }\n");
+                        " } }\ncollectives:\n  - { name: c, size: 1MiB, " + keys + " }\n",
+                        "x.yaml");
     const auto shown = l.collectives.at(0).channels;
     EXPECT_NE(to_yaml(l).find("channels: " + std::to_string(shown.value_or(0))), std::string::npos) << keys;
     return shown.value_or(0);
