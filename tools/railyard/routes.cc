@@ -1,4 +1,4 @@
-// railyard routes, railyard path: where switches send what, in a fabric file or in a lab that is up.
+// railyard routes, railyard path: where switches send what, in a fabric file or in a live lab.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -57,7 +57,7 @@ struct FileLab {
     spec::Lab lab = spec::load(o.words.front(), o.sets);
     if (lab.run.clock != spec::Clock::kVirtual)
       throw InputError(
-          fmt::format("{}: run.clock is wall; expected virtual, or the lab up and --lab", o.words.front()));
+          fmt::format("{}: run.clock is wall; expected virtual, or the running lab and --lab", o.words.front()));
     // Nothing of a run is wanted but what it does to links.
     lab.run.duration = o.at.empty() ? Duration{1} : std::max(time_of("--at", o.at), Duration{1});
     lab.run.drain = {};
@@ -213,7 +213,7 @@ int path(const RoutesOptions& o) {
 
 std::shared_ptr<RoutesOptions> add_common(CLI::App* command, const char* words) {
   auto o = std::make_shared<RoutesOptions>();
-  command->add_option(words, o->words, "A fabric file, or else the lab that is up; and which")->expected(0, 3);
+  command->add_option(words, o->words, "A fabric file, or else the running lab; then the switch or the two NICs")->expected(0, 3);
   command->add_option("--set", o->sets, "Of a file: override a value, e.g. --set topology.spines=4")
       ->type_name("PATH=VALUE");
   command->add_option("--at", o->at, "Of a file: run it in virtual time until then, with its faults")
@@ -235,7 +235,7 @@ void add_routes(CLI::App* command, int& exit_code) {
       "Examples:\n"
       "  railyard routes topologies/rails-4x8.yaml leaf-r1\n"
       "  railyard routes topologies/scenarios/remote-cut.yaml leaf1 --at 10ms\n"
-      "  railyard routes leaf1        (of the lab that is up)");
+      "  railyard routes leaf1        (of the running lab)");
   command->callback([o, &exit_code] { exit_code = routes(*o); });
 }
 
@@ -258,7 +258,7 @@ void add_path(CLI::App* command, int& exit_code) {
       "Examples:\n"
       "  railyard path topologies/rails-4x8.yaml h1:1 h8:3\n"
       "  railyard path topologies/scenarios/remote-cut.yaml h1 h5 --at 3ms\n"
-      "  railyard path h1 h5 --source-port 50000        (in the lab that is up)");
+      "  railyard path h1 h5 --source-port 50000        (in the running lab)");
   command->callback([o, &exit_code] { exit_code = path(*o); });
 }
 

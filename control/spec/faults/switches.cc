@@ -104,7 +104,7 @@ FaultKind Crash::kind() {
 
 FaultKind Drained::kind() {
   return described({.key = "drain",
-                    .help = "of a switch: routing leads traffic around it, as before maintenance; it goes on forwarding what "
+                    .help = "of a switch: routing leads traffic around it, as before maintenance; it still forwards what "
                             "it gets",
                     .scope = FaultScope::kSwitch,
                     .draw = [](FaultDraw&) { return std::string("true"); },
