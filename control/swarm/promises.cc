@@ -33,10 +33,21 @@ std::vector<bool> classes_in_order(const spec::Lab& lab) {
   return out;
 }
 
+bool remaps(const spec::Lab& lab) {
+  return std::ranges::any_of(lab.qos, [](const auto& q) {
+    return std::ranges::any_of(q.second.classes, [](const spec::TrafficClass& c) { return c.remap_to >= 0; });
+  });
+}
+
 }  // namespace
 
 Promises::Promises(build::BuiltLab& lab, const Reach& reach, Outcome& outcome)
-    : lab_(lab), reach_(reach), excuses_(lab, reach), outcome_(outcome), keeps_order_(classes_in_order(lab.spec())) {
+    : lab_(lab),
+      reach_(reach),
+      excuses_(lab, reach),
+      outcome_(outcome),
+      keeps_order_(classes_in_order(lab.spec())),
+      remaps_(remaps(lab.spec())) {
   for (const auto& d : lab.fabric().devices())
     shared_sizes_.push_back(lab.is_switch(d->id()) ? lab.switch_named(d->name()).mmu().shared_size() : 0);
 }
@@ -148,7 +159,9 @@ void Promises::look_at_flows(const std::vector<DeviceCounters>& now) {
     // With a transport that is counted of its messages.
     if (got.reordered > 0 && f.is_generated() && keeps_order_[f.priority.index()] && !reorders)
       broken("order", fmt::format("{}: {} packets were reordered on one path", f.plan.name, got.reordered));
-    if (got.marked > 0 && !f.ect)
+    // What answers a READ goes in the class in which its request came, with that class's ECN.
+    const bool answers_elsewhere = remaps_ && f.is_uet() && !f.asks_at_source();
+    if (got.marked > 0 && !f.ect && !answers_elsewhere)
       broken("marks", fmt::format("{}: {} packets with CE that were sent Not-ECT", f.plan.name, got.marked));
   }
   if (arrived_twice > doubled)

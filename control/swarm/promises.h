@@ -47,6 +47,7 @@ class Promises {
   Excuses excuses_;
   Outcome& outcome_;
   std::vector<bool> keeps_order_;            // by class
+  bool remaps_;                              // some switch moves frames to another class
   std::vector<std::uint32_t> shared_sizes_;  // of switches, by device
   std::vector<DeviceCounters> calm_;         // when calm began; empty: it has not
   std::map<std::string, int> noted_;         // by rule

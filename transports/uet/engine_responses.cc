@@ -244,8 +244,8 @@ void Engine::back_off(Instant now, Pdc& pdc) {
   pdc.blocked_until = now + wait;
 }
 
-// Whether a switch has no room for the oldest packet however long it is asked: it was cut as often as is counted, and
-// for as long again as silence is listened to. DEVIATION: no source says when that is; the simulator goes on for ever.
+// Whether a switch has no room for the oldest packet however long it is asked: it was cut, or lost, as often as is
+// counted, and for as long again as silence is listened to. DEVIATION: no source says when that is; the simulator goes on for ever.
 bool Engine::is_cut_for_ever(Instant now, Pdc& pdc, Psn psn) const noexcept {
   if (psn != pdc.sent.una() || pdc.sent.front().transmissions < SentPacket::kMostCounted) return false;
   if (pdc.often_cut_at == Instant{} || pdc.often_cut != psn) {
