@@ -315,6 +315,8 @@ class Engine {
   void on_timer(Instant now, Pdc& pdc);
   bool asks_first(Instant now, Pdc& pdc);
   Duration rto(const Pdc& pdc, std::uint8_t timeouts = 0) const noexcept;
+  // Of ROD the oldest packet is what all others wait for, and goes back to: theirs would only end it early.
+  bool has_packet_timers(const Pdc& pdc) const noexcept { return fep_.config.packet_timers && !pdc.is_rod(); }
   Instant rto_due(const Pdc& pdc) const noexcept;
   Instant first_packet_timer(const Pdc& pdc) const noexcept;
   void start_packet_timer(Instant now, Pdc& pdc, const SentPacket& packet) const noexcept;

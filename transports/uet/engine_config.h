@@ -69,7 +69,7 @@ struct EngineConfig {
   Duration rto_init{5'000'000'000};  // RTO_INIT
   std::uint8_t retries = 5;          // timeouts in a row; one more, and the PDC is closed in error
   // What a timeout is of. false: of the oldest packet that is not acknowledged, and after it of all (uet §5.9). true: each
-  // packet has a timer of its own, as in uet-htsim: what is lost again delays no other.
+  // packet of RUD has a timer of its own, as in uet-htsim: what is lost again delays no other.
   bool packet_timers = false;
   // RTO_INIT x 2^n after n timeouts in a row (uet §5.9); false: always RTO_INIT (uet-htsim). Tries of a tail double, too.
   bool rto_doubles = true;

@@ -240,7 +240,7 @@ Duration Engine::rto(const Pdc& pdc, std::uint8_t timeouts) const noexcept {
 Instant Engine::rto_due(const Pdc& pdc) const noexcept {
   const SentPackets& sent = pdc.sent;
   if (sent.empty()) return Instant::never();
-  if (fep_.config.packet_timers) return first_packet_timer(pdc);
+  if (has_packet_timers(pdc)) return first_packet_timer(pdc);
   if (pdc.timeouts > 0 || pdc.tail_tries > 0) {
     const Instant turn = sent.any_in_flight() ? Instant{} : pdc.congestion.next_at();
     return std::max(pdc.rto_from, turn) + rto(pdc, pdc.timeouts);
@@ -269,7 +269,7 @@ Instant Engine::first_packet_timer(const Pdc& pdc) const noexcept {
 
 // A packet leaves: its timer may be the first that ends.
 void Engine::start_packet_timer(Instant now, Pdc& pdc, const SentPacket& packet) const noexcept {
-  if (fep_.config.packet_timers) pdc.rto_at = std::min(pdc.rto_at, now + rto(pdc, packet.timeouts));
+  if (has_packet_timers(pdc)) pdc.rto_at = std::min(pdc.rto_at, now + rto(pdc, packet.timeouts));
 }
 
 // The PDC has failed when a packet has timed out once more than is allowed, and nothing was heard of any for as long.
@@ -311,7 +311,7 @@ void Engine::ask_for_response(Pdc& pdc) {
 void Engine::on_rto(Instant now, Pdc& pdc) {
   pdc.rto_at = rto_due(pdc);
   if (pdc.rto_at > now || asks_first(now, pdc)) return;
-  if (fep_.config.packet_timers) return on_packet_timers(now, pdc);
+  if (has_packet_timers(pdc)) return on_packet_timers(now, pdc);
   fep_.counters.retransmission_timeouts.increment();
   if (++pdc.timeouts > fep_.config.retries) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   const Duration longest = rto(pdc);

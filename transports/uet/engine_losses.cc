@@ -261,7 +261,7 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
   // PROBEs and later packets are answered, so that no timeout comes; a packet that never arrives ends it all the same.
   if (is_cut_for_ever(now, pdc, sent.una())) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   // The timeout stays that of what is missing now, whatever goes again before it.
-  if (pdc.timeouts == 0 && pdc.tail_tries == 0 && !fep_.config.packet_timers) {
+  if (pdc.timeouts == 0 && pdc.tail_tries == 0 && !has_packet_timers(pdc)) {
     const Instant due = rto_due(pdc);
     pdc.rto_from = due == Instant::never() ? now : due - rto(pdc);
   }

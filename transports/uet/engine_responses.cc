@@ -204,7 +204,7 @@ void Engine::progress(Instant now, Pdc& pdc) {
   // Time begins anew after a timeout: what is old may be late, all of it. Else it is each packet's own.
   if (pdc.sent.empty()) {
     pdc.rto_at = Instant::never();
-  } else if (pdc.rto_at == Instant::never() || (pdc.timeouts > 0 && !fep_.config.packet_timers)) {
+  } else if (pdc.rto_at == Instant::never() || (pdc.timeouts > 0 && !has_packet_timers(pdc))) {
     pdc.rto_at = now + rto(pdc);
   }
   pdc.rto_from = pdc.heard_at = now;

@@ -168,7 +168,7 @@ const Table<UetNicSpec>& uet_nic_keys() {
        key("rto-timer", &UetNicSpec::rto_timer,
            choice<UetRtoTimer>({{"pdc", UetRtoTimer::kPdc}, {"packet", UetRtoTimer::kPacket}}),
            "pdc: the oldest unacknowledged packet of a PDC times out, and all later packets with it; packet: each "
-           "packet times out separately, as in uet-htsim"),
+           "packet of RUD times out separately, as in uet-htsim; ROD goes back to its oldest in any case"),
        key("rto-backoff", &UetNicSpec::rto_backoff,
            choice<UetRtoBackoff>({{"double", UetRtoBackoff::kDouble}, {"none", UetRtoBackoff::kNone}}),
            "double: RTO_INIT x 2^n after n consecutive timeouts, as in the standard; none: always RTO_INIT, and "
