@@ -100,7 +100,7 @@ Json routes_json(build::BuiltLab& lab, const RouteUpdates& updates, const std::o
                         {"as", bgp ? Json(as[n]) : Json(nullptr)},
                         {"routes", routes_of(lab, updates, n)}});
   }
-  if (node && switches.empty()) throw std::out_of_range(fmt::format("there is no switch {}", *node));
+  if (node && switches.empty()) throw std::out_of_range(fmt::format("there is no switch '{}'", *node));
   return {{"protocol", bgp                                                   ? "bgp"
                        : routing.protocol == spec::RoutingProtocol::kInstant ? "instant"
                                                                              : "static"},
@@ -239,6 +239,13 @@ class Walk {
 
 }  // namespace
 
-Json path_json(build::BuiltLab& lab, const FlowKey& key) { return Walk(lab, key).run(); }
+Json path_json(build::BuiltLab& lab, const FlowKey& key) {
+  for (const spec::PortName& nic : {key.from, key.to}) {
+    const spec::NodeSpec* node = lab.spec().find(nic.node);
+    if (node == nullptr || nic.port < 1 || static_cast<std::size_t>(nic.port) > node->nics.size())
+      throw std::out_of_range(fmt::format("there is no NIC '{}'", format(nic)));
+  }
+  return Walk(lab, key).run();
+}
 
 }  // namespace railyard::rerouting

@@ -35,7 +35,8 @@ struct FlowKey {
 };
 
 // The way of such a flow at the instant reached, hop by hop, and why. Where the next hop depends on the moment or the
-// packet, all that it may be. While the engine rests. Throws spec::SpecError if a NIC has no address of the family.
+// packet, all that it may be. While the engine rests. Throws std::out_of_range if there is no such NIC, and
+// spec::SpecError if it has no address of the family.
 nlohmann::ordered_json path_json(build::BuiltLab& lab, const FlowKey& key);
 
 }  // namespace railyard::rerouting

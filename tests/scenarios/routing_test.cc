@@ -172,6 +172,14 @@ TEST(Path, ShowsAllWaysOfASprayedPacket) {
   EXPECT_THAT(path["hops"], SizeIs(5));  // leaf1, both spines, leaf2 from each
 }
 
+TEST(Path, OfANicThatIsNotThereIsAnError) {
+  Scenario s(lab("bgp", kPlain));
+  for (const spec::PortName& nic : {spec::PortName{"h9", 1}, {"h1", 2}, {"leaf1", 1}}) {
+    EXPECT_THROW(rerouting::path_json(s.lab(), {.from = nic, .to = {"h5", 1}}), std::out_of_range);
+    EXPECT_THROW(rerouting::path_json(s.lab(), {.from = {"h1", 1}, .to = nic}), std::out_of_range);
+  }
+}
+
 TEST(Routes, AreThoseOfTheInstant) {
   Scenario s(lab(kBgp, kPlain));
   const auto ports_to_leaf2 = [&] {

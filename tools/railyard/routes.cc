@@ -163,7 +163,7 @@ int routes(const RoutesOptions& o) {
       all = rerouting::routes_json(lab.session->lab(), lab.session->routing(),
                                    node.empty() ? std::nullopt : std::optional(node));
     } catch (const std::out_of_range& error) {
-      throw InputError(error.what());
+      throw CLI::ValidationError("NODE", error.what());
     }
   } else {
     all = Json::parse(json_text(ask(chosen_lab(o.lab), "GET", node.empty() ? "/routes" : "/routes/" + node)));
@@ -196,7 +196,11 @@ int path(const RoutesOptions& o) {
   Json found;
   if (file) {
     FileLab lab(o);
-    found = rerouting::path_json(lab.session->lab(), key);
+    try {
+      found = rerouting::path_json(lab.session->lab(), key);
+    } catch (const std::out_of_range& error) {
+      throw CLI::ValidationError("NIC", error.what());
+    }
   } else {
     nlohmann::json body{{"from", format(key.from)},       {"to", format(key.to)},
                         {"ip", key.ip_version},           {"dscp", key.dscp},
