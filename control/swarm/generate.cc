@@ -22,11 +22,11 @@ std::string in_band(Seed seed) {
   return draw.percent(25) ? fmt::format(", int: {{ one-in: {}, packets: 16384 }}", draw.of({1, 3, 20})) : "";
 }
 
-// Transports wait for long before they give up; generators wait for nothing.
+// Transports wait for long before they give up, RUDI message by message; generators wait for nothing.
 std::string with_duration(const std::string& fabric, Seed seed, Duration duration, bool messages) {
   const bool real = Draw(seed, "swarm/run").percent(15);
   return fabric + fmt::format("routing: static\nrun: {{ seed: {}, duration: {}ns, drain: {}, deadlock: 200us, payload: {}{} }}\n",
-                              seed.value, duration.ps / 1000, messages ? "30s" : "200ms", real ? "real" : "elided",
+                              seed.value, duration.ps / 1000, messages ? "600s" : "200ms", real ? "real" : "elided",
                               in_band(seed));
 }
 
