@@ -208,9 +208,14 @@ TEST_P(EveryAlgorithm, GoesOverRailsOrByTheRankThatIsOnThem) {
         }
         for (const CollectiveStep& s : p.steps) relayed = relayed || s.kind == Kind::kRelay;
       }
-      // Only pairs and heaps go across rails by themselves: rings come in where they went out, and halves, phases and
-      // trees are of ranks on one rail.
-      EXPECT_EQ(relayed, pxn && (a == &kDirect || a == &kSingleTree));
+      // Pairs and heaps go across rails by themselves; rings come in where they went out, and trees are of ranks on one
+      // rail.
+      if (a == &kDirect || a == &kSingleTree) {
+        EXPECT_EQ(relayed, pxn);
+      }
+      if (!pxn || a == &kRing || a == &kTree) {
+        EXPECT_FALSE(relayed);
+      }
     }
 }
 
