@@ -174,6 +174,9 @@ void Engine::run_what_is_due(Instant now) {
 }
 
 void Engine::on_timer(Instant now, Pdc& pdc) {
+  // PROBEs and later packets are answered, so that no timeout comes; a packet that never arrives ends it all the same.
+  if (!pdc.sent.empty() && !pdc.sent.front().received && is_cut_for_ever(now, pdc, pdc.sent.una()))
+    return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   if (pdc.rto_at <= now) return on_rto(now, pdc);
   if (pdc.probe_at <= now) return on_probe(now, pdc);
   if (pdc.late_at <= now) return infer_losses(now, pdc);

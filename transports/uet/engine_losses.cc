@@ -258,8 +258,6 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
   pdc.tail_at = Instant::never();
   if (!sent.any_in_flight() && !sent.any_lost()) return;  // only responses are missing
   if (initiator_.waits_for_reads(pdc)) return;
-  // PROBEs and later packets are answered, so that no timeout comes; a packet that never arrives ends it all the same.
-  if (is_cut_for_ever(now, pdc, sent.una())) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   // The timeout stays that of what is missing now, whatever goes again before it.
   if (pdc.timeouts == 0 && pdc.tail_tries == 0 && !has_packet_timers(pdc)) {
     const Instant due = rto_due(pdc);

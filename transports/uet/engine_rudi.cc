@@ -259,6 +259,11 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   RudiPacket& p = rudi_.packets[slot];
   if (!p.used || p.lost || p.looked_at != at) return;
   RudiLine& line = rudi_.lines[p.line];
+  // As of a PDC's packets (is_cut_for_ever()): others are answered, and this one never.
+  if (p.transmissions >= RudiPacket::kMostCounted && at - p.sent_first_at > fep_.config.silence()) {
+    initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
+    return release_rudi(at, slot);
+  }
   if (at < p.deadline && p.timeouts <= fep_.config.retries) {
     const Duration longest = std::min(line.reorder.patience(), fep_.config.rto_init);  // it may be without end
     const Instant due = p.sent_at + longest * (p.sent_at < line.newest_heard ? 1 : 2);
