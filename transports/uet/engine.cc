@@ -267,6 +267,28 @@ void Engine::quiesce(Pdc& pdc) {
   if (pdc.state == PdcState::kEstablished) pdc.state = PdcState::kQuiesce;
 }
 
+// At a target: by CLOSE_REQ. An initiator that has gone does not know the PDC any more, and says so.
+void Engine::ask_for_close(Instant now, Pdc& pdc) noexcept {
+  pdc.close_due = true;
+  pdc.state = PdcState::kClosing;
+  pdc.idle_since = now;
+}
+
+// A peer has been refused for want of a PDC: those that others have opened, and that nothing was heard of for longer
+// than a timeout, are asked back. DEVIATION: no source says what a target without PDCs does; it may ask for a close at
+// any time (uet §5.11).
+void Engine::ask_for_room(Instant now) {
+  if (now < asks_for_room_from_) return;
+  asks_for_room_from_ = now + fep_.config.rto_init;
+  table_.each([&](Pdc& pdc) {
+    if (pdc.initiator || pdc.state != PdcState::kEstablished || !pdc.idle() || pdc.close_due ||
+        now - pdc.idle_since < fep_.config.rto_init)
+      return;
+    ask_for_close(now, pdc);
+    settle(now, pdc);
+  });
+}
+
 void Engine::close_idle(Instant now) {
   run_due(now);
   for (const Peer& peer : fep_.peers.all()) {
@@ -308,16 +330,14 @@ std::int64_t Engine::wire_octets(PeerId peer, std::size_t packet_octets) const n
 
 void Engine::close_all(Instant now) {
   run_due(now);
-  for (std::uint32_t id = 1; id <= 0xFFFF; ++id) {
-    Pdc* const pdc = table_.find(static_cast<std::uint16_t>(id));
-    if (pdc == nullptr) continue;
-    if (pdc->initiator) {
-      quiesce(*pdc);
-    } else if (pdc->state == PdcState::kEstablished) {
-      pdc->close_due = true;
+  table_.each([&](Pdc& pdc) {
+    if (pdc.initiator) {
+      quiesce(pdc);
+    } else if (pdc.state == PdcState::kEstablished) {
+      pdc.close_due = true;
     }
-    settle(now, *pdc);
-  }
+    settle(now, pdc);
+  });
 }
 
 }  // namespace railyard::uet

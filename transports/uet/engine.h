@@ -211,6 +211,8 @@ class Engine {
   void free(Instant now, Pdc& pdc, PdcTable::Rest rest = PdcTable::Rest::kPackets);
   // `peer_has_it`: its other half may be there still.
   void fail(Instant now, Pdc& pdc, Status status, After after, bool peer_has_it = true);
+  void ask_for_close(Instant now, Pdc& pdc) noexcept;
+  void ask_for_room(Instant now);
   void quiesce(Pdc& pdc);
   void retire(Pdc& pdc);
   // The other end calls it so; an initiator has not known until now.
@@ -399,6 +401,7 @@ class Engine {
   WakeQueue rudi_wakes_;                // its packets' timers; paced: its lines
   std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now;
   std::unordered_set<std::uint64_t> waited_for_;  // the PDCs that they want: who wants one of these waits behind them
+  Instant asks_for_room_from_{};
   Instant waiting_until_ = Instant::never();  // when they are tried again, if that is known
   std::vector<std::uint32_t> again_;
   std::size_t strangers_ = 0;  // peers that were heard and that nobody here has named

@@ -199,12 +199,7 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
     return free(now, pdc);  // nothing was ever sent
   }
   if (pdc.initiator) return quiesce(pdc);  // idle for long
-  if (pdc.state != PdcState::kClosing) {
-    pdc.close_due = true;
-    pdc.state = PdcState::kClosing;
-    pdc.idle_since = now;
-    return;
-  }
+  if (pdc.state != PdcState::kClosing) return ask_for_close(now, pdc);
   fail(now, pdc, Status::kPdcFailed, After::kFail);  // nobody closes it
 }
 

@@ -176,6 +176,7 @@ std::expected<Pdc*, Drop> Engine::pdc_of_syn(Instant now, const InPacket& in, co
   Pdc* const pdc = open(now, peer, pds.mode(), start, false, in.data_class);
   if (pdc == nullptr) {
     nack_nobody(in, pds.psn, pds.spdcid, pds.retx, NackCode::kNoPdcAvail);
+    ask_for_room(now);
     return std::unexpected(Drop::kNoPdc);
   }
   pdc->remote = pds.spdcid;
