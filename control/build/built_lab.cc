@@ -430,6 +430,10 @@ class BuiltLab::Builder {
       config.ports[e.port.index()] = port_config(n, e, qos, profile);
     for (const routing::Graph::Edge& e : graph_.edges(n))
       config.ports[e.port.index()].quality = {reports_.is_told(e), reports_.beyond(n, e)};
+    if (const auto& bfd = lab_.routing.bfd) {
+      config.bfd = BfdConfig{bfd->interval, bfd->multiplier};
+      for (const routing::Graph::Edge& e : graph_.edges(n)) config.ports[e.port.index()].bfd = graph_.is_switch(e.neighbour);
+    }
     try {
       built_.fabric_.add<Switch>(node.name, std::move(config));
     } catch (const std::invalid_argument& error) {

@@ -349,6 +349,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   watch_warm_up();
   watch_transients();
   if (live == nullptr) watch_traffic_end(traffic_end);
+  if (live == nullptr && run.duration && lab_->spec().routing.bfd) stop_bfd_at(traffic_end);
   cpu_began_ = cpu_seconds();
   wall_began_ = wall_seconds();
   std::optional<WallClockStats> stats;

@@ -152,6 +152,7 @@ class Session {
   };
   std::shared_ptr<Taken> take_at(Instant at);
   void watch_traffic_end(Instant latest);
+  void stop_bfd_at(Instant at);
   void watch_transients();
   void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);
   void check_captures() const;

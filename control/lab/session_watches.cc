@@ -83,6 +83,16 @@ void Session::watch_traffic_end(Instant latest) {
   });
 }
 
+// Its packets never end, and frames in flight are to come to rest.
+void Session::stop_bfd_at(Instant at) {
+  for (const auto& d : lab_->fabric().devices()) {
+    if (!lab_->is_switch(d->id())) continue;
+    Switch& sw = lab_->switch_named(d->name());
+    sw.change_at(at, [&sw](Instant) { sw.stop_bfd(); });
+  }
+  engine_->wake_all();
+}
+
 // As fine as a round trip is short; under the wall clock so that looking costs the lab nothing to speak of.
 void Session::watch_transients() {
   if (!options_.transients) return;

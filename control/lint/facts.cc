@@ -133,4 +133,9 @@ std::string Facts::class_path(const std::string& qos, int priority) {
   return fmt::format("qos.{}.classes.{}", qos, priority);
 }
 
+const std::vector<routing::WaitingBuffer>& Facts::buffer_cycle() const {
+  if (!buffer_cycle_) buffer_cycle_ = routing::buffer_cycle(graph_, lab_.routes());
+  return *buffer_cycle_;
+}
+
 }  // namespace railyard::lint

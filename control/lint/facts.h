@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/routing/buffer_cycles.h"
 #include "control/routing/class_walk.h"
 #include "control/routing/graph.h"
 #include "control/spec/spec.h"
@@ -47,6 +49,8 @@ class Facts {
   const routing::Graph& graph() const noexcept { return graph_; }
   const std::vector<Stream>& streams() const noexcept { return streams_; }
 
+  // Buffers that wait for each other in a circle; none: there is no such circle. Found once.
+  const std::vector<routing::WaitingBuffer>& buffer_cycle() const;
   // All hops of all shortest paths of a stream.
   std::vector<Hop> hops(const Stream& stream) const;
 
@@ -78,6 +82,7 @@ class Facts {
   routing::Graph graph_;
   std::vector<Stream> streams_;
   mutable routing::ClassWalk classes_;
+  mutable std::optional<std::vector<routing::WaitingBuffer>> buffer_cycle_;
 };
 
 }  // namespace railyard::lint

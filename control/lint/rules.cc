@@ -27,6 +27,8 @@ const std::vector<Rule>& rules() {
       kUetWindowBelowBdp,
       kLimitBelowFrame,
       kPacketMemory,
+      kBufferCycle,
+      kAcceptedBufferCycle,
   };
   return all;
 }

@@ -62,6 +62,8 @@ void RouteUpdates::take(const TopologyEvent& e) {
   switch (e.kind) {
     case TopologyEvent::Kind::kLinkDown:
     case TopologyEvent::Kind::kLinkUp:
+    case TopologyEvent::Kind::kBfdDown:
+    case TopologyEvent::Kind::kBfdUp:
       return take_link(e);
     case TopologyEvent::Kind::kDrained:
     case TopologyEvent::Kind::kUndrained:
@@ -80,10 +82,20 @@ void RouteUpdates::take_link(const TopologyEvent& e) {
   const auto edge = std::ranges::find(lab_.graph().edges(node), e.port, &routing::Graph::Edge::port);
   // A host's link is its switch's own affair: its address stays with the switch.
   if (edge == lab_.graph().edges(node).end() || lab_.graph().is_host(edge->neighbour)) return;
-  const bool up = e.kind == TopologyEvent::Kind::kLinkUp;
-  note(e.at, fmt::format("{} {}", format(spec::PortName{lab_.spec().nodes[node].name, e.port.value + 1}),
-                         up ? "up" : "down"));
-  protocol_->port_changed({e.at, node, e.port, up});
+  const bool by_bfd = e.kind == TopologyEvent::Kind::kBfdDown || e.kind == TopologyEvent::Kind::kBfdUp;
+  const bool up = e.kind == TopologyEvent::Kind::kLinkUp || e.kind == TopologyEvent::Kind::kBfdUp;
+  const std::string port = format(spec::PortName{lab_.spec().nodes[node].name, e.port.value + 1});
+  note(e.at, fmt::format("{}{} {}", port, by_bfd ? " BFD" : "", up ? "up" : "down"));
+  Port& state = ports_.try_emplace({node, e.port.value}).first->second;
+  const bool before = state.signal && state.bfd;
+  if (by_bfd) {
+    state.bfd = up;
+  } else {
+    // With the signal BFD begins anew, as up.
+    state = {.signal = up};
+  }
+  if ((state.signal && state.bfd) == before) return;
+  protocol_->port_changed({e.at, node, e.port, up, by_bfd});
 }
 
 // Several faults may have it drained.

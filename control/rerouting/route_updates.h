@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/build/built_lab.h"
@@ -26,6 +28,10 @@ class RouteUpdates {
 
   // What has happened to tables so far: once for each time in which routing was not at rest.
   const std::vector<Rerouting>& reroutings() const noexcept { return reroutings_; }
+  // Whether nothing is on its way from switch to switch, and no table will change.
+  bool at_rest() const noexcept { return reroutings_.empty() || reroutings_.back().at_rest; }
+  // What `node` has in its table, or will have from an instant on that is known.
+  const routing::Rib& rib(std::size_t node) const { return ribs_.empty() ? lab_.routes().ribs[node] : ribs_[node]; }
   // What `node` forwards by at the instant reached.
   std::vector<Route> table_of(DeviceId node) const;
 
@@ -46,6 +52,11 @@ class RouteUpdates {
   std::vector<routing::Rib> ribs_;               // by node: what has been written, from its instant on
   std::vector<Rerouting> reroutings_;
   std::vector<bool> changed_;         // nodes, in the last of these
+  struct Port {
+    bool signal = true;
+    bool bfd = true;
+  };
+  std::map<std::pair<std::size_t, std::uint16_t>, Port> ports_;  // to switches: those of which anything was heard
   std::vector<int> drains_;           // by node: those in force
   routing::ProtocolCounters before_;  // when it began
   Instant wakes_at_ = Instant::never();

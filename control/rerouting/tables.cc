@@ -101,9 +101,7 @@ Json routes_json(build::BuiltLab& lab, const RouteUpdates& updates, const std::o
                         {"routes", routes_of(lab, updates, n)}});
   }
   if (node && switches.empty()) throw std::out_of_range(fmt::format("there is no switch '{}'", *node));
-  return {{"protocol", bgp                                                   ? "bgp"
-                       : routing.protocol == spec::RoutingProtocol::kInstant ? "instant"
-                                                                             : "static"},
+  return {{"protocol", spec::name(routing.protocol)},
           {"switches", std::move(switches)},
           {"reroutings", reroutings_json(updates.reroutings())}};
 }

@@ -16,12 +16,13 @@
 
 namespace railyard::routing {
 
-// A port of a switch has lost its signal, or has it again.
+// A port of a switch can be used no more, or again.
 struct PortChange {
   Instant at;
   std::size_t node;
   PortIndex port;
   bool up;
+  bool by_bfd = false;  // which has waited long enough; else it is by the port's signal
 
   auto key() const noexcept { return std::tuple(at, node, port.value); }
 };

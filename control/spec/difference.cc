@@ -31,7 +31,7 @@ void say_all(const Table<T>& table, const T& value, const std::string& path, Say
 // What has no meaning for the class is not said, as the file refuses to have it said.
 bool has_meaning(const std::string& key, const TrafficClass& c) {
   if (key == "alpha") return !c.xoff;
-  if (key == "xon-offset" || key == "headroom" || key == "accept-loss" || key == "cbfc") return c.lossless;
+  if (key == "xon-offset" || key == "headroom" || key == "accept-loss" || key == "accept-deadlock" || key == "cbfc") return c.lossless;
   if (key == "queue-alpha") return !c.lossless && !c.queue_limit;
   if (key == "queue-limit" || key == "drop") return !c.lossless;
   if (key == "weight") return !c.strict;

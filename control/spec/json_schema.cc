@@ -67,6 +67,7 @@ std::string json_schema() {
     for (const Tree::Entry& table : kind.definitions) definitions.add(table.key, table.value);
   define(definitions, routing_keys());
   define(definitions, dampening_keys());
+  define(definitions, bfd_keys());
   define(definitions, run_keys());
   define(definitions, compare_keys());
   define(definitions, diagnosis_keys());

@@ -104,6 +104,7 @@ struct TrafficClass {
   int queue_alpha_exponent = 0;  // lossy: of the egress queue
   std::optional<Bytes> queue_limit;  // lossy: a fixed limit in the place of queue_alpha_exponent
   bool accept_loss = false;      // less headroom than computed is meant
+  bool accept_deadlock = false;  // lossless: buffers that wait for each other in a circle are meant
   std::map<BitRate, ClassOverride> by_rate;  // at ports whose link has the rate
   std::optional<Trim> trim;      // lossy
   Ecn ecn;

@@ -210,6 +210,7 @@ Lab read_lab(const Tree& document) {
   check_traffic(draft);
   check_collectives(draft);
   check_int(draft);
+  check_routing(draft);
   check_faults(draft);
   choose_congestion(draft.lab);
   return std::move(draft.lab);

@@ -1,8 +1,10 @@
 // How switches learn where to send packets, and how they react when links come and go.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "dataplane/base/time.h"
 
@@ -13,6 +15,15 @@ enum class RoutingProtocol : std::uint8_t {
   kInstant,  // a controller that knows everything at once
   kStatic,   // tables stay as they are at the start
 };
+
+// As files and reports call them.
+inline constexpr std::array<std::pair<const char*, RoutingProtocol>, 3> kRoutingProtocols{
+    {{"bgp", RoutingProtocol::kBgp}, {"instant", RoutingProtocol::kInstant}, {"static", RoutingProtocol::kStatic}}};
+constexpr const char* name(RoutingProtocol protocol) noexcept {
+  for (const auto& [word, known] : kRoutingProtocols)
+    if (known == protocol) return word;
+  return "";
+}
 
 enum class AsScheme : std::uint8_t {
   kAuto,       // kPerTier where every shortest path goes up, then down; else kPerSwitch
@@ -29,6 +40,14 @@ struct DampeningSpec {
   Duration most{20 * kPicosecondsPerSecond};  // for no longer
 
   bool operator==(const DampeningSpec&) const = default;
+};
+
+// RFC 5880, asynchronous mode, of each link between switches. Defaults: those of FRR's bfdd.
+struct BfdSpec {
+  Duration interval{kPicosecondsPerSecond * 3 / 10};  // whole microseconds
+  int multiplier = 3;
+
+  bool operator==(const BfdSpec&) const = default;
 };
 
 // Times are those of one switch.
@@ -51,6 +70,7 @@ struct RoutingSpec {
   // profile for data centers has 0.
   Duration mrai{};
   std::optional<DampeningSpec> dampening;
+  std::optional<BfdSpec> bfd;
 
   bool operator==(const RoutingSpec&) const = default;
 };

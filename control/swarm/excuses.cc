@@ -28,17 +28,25 @@ bool Excuses::has_credits(PortRef port, Priority priority) const {
   return build::has_credits(qos_of(port.device).classes[priority.index()]);
 }
 
+// Whether the sender of a lossless class is told to stop, and listens.
+bool Excuses::stops(PortRef port, Priority priority) const {
+  return has_credits(port, priority) ||
+         (pfc_of(port).tx & pfc_of(lab_.fabric().peer(port)).rx & bit(priority)) != 0;
+}
+
 // Senders that do not always obey; headroom that was meant to be less than needed; hosts whose buffer is too small for
 // what their classes may hold.
 bool Excuses::loses_by_settings(PortRef port, Priority priority) const {
-  if (!has_credits(port, priority) && !(pfc_of(port).tx & pfc_of(lab_.fabric().peer(port)).rx & bit(priority)))
-    return true;  // the sender is not told to stop, or does not listen
+  if (!stops(port, priority)) return true;
   constexpr std::int64_t kInFlight = 1 << 20;  // what comes after XOFF, at 400 Gb/s over 300 m and more
   const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
   if (sender != nullptr && sender->pfc_watchdog && sender->pfc_watchdog->action == spec::PfcWatchdog::Action::kForward)
     return true;  // when it has been paused for long, it goes on
   if (const spec::SwitchProfile* s = profile_of(port.device))
     return s->headroom_pool > Bytes{} || qos_of(port.device).classes[priority.index()].accept_loss;
+  // One class of a NIC whose sender goes on takes the memory of all.
+  for (std::uint8_t k = 0; k < kPriorities; ++k)
+    if (is_lossless(port, Priority{k}) && (pfc_of(port).tx & bit(Priority{k})) != 0 && !stops(port, Priority{k})) return true;
   const spec::ReceiveSpec& receive = lab_.spec().hosts.at(lab_.node_of(port.device).profile).receive;
   return receive.buffer.n < 8 * receive.xoff.n + 3 * kInFlight;
 }
@@ -100,6 +108,13 @@ bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
 
 bool Excuses::drop_at(DropReason reason, PortRef port) const {
   if (reach_.explains(reason, port)) return true;
+  // While switches learn of it one by one, tables lead in circles, or nowhere.
+  // Switches tell hosts of packets that went in circles, by ICMP, which no transport understands.
+  if (reason == DropReason::kNotUnderstood && profile_of(port.device) == nullptr)
+    return lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic && reach_.anywhere({kBreaksLink, kLosesFrames});
+  if (reason == DropReason::kNoRoute || reason == DropReason::kTtlExpired)
+    return lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic && profile_of(port.device) != nullptr &&
+           reach_.anywhere({kBreaksLink, kLosesFrames});
   if (reason != DropReason::kFcsError) return false;
   // What comes in wrong on a link with LLR is not there.
   if (lab_.fabric()[port.device].link_retry(port.port) != nullptr) return false;
@@ -118,9 +133,13 @@ bool Excuses::late_drop(DropReason reason, PortRef port, Priority priority) cons
              (!is_lossless(port, priority) || loses_by_settings(port, priority) || misclassified(port));
     case DropReason::kLinkDown:
     case DropReason::kCrash:
+    case DropReason::kNoRoute:
+    case DropReason::kTtlExpired:
     case DropReason::kTooBig:
     case DropReason::kGiant:
       return false;
+    case DropReason::kNotUnderstood:
+      return reach_.explains(reason, port);
     default:
       return drop(reason, port, priority);
   }

@@ -22,11 +22,28 @@ std::string in_band(Seed seed) {
   return draw.percent(25) ? fmt::format(", int: {{ one-in: {}, packets: 16384 }}", draw.of({1, 3, 20})) : "";
 }
 
+// With times as short as these runs.
+std::string random_routing(Seed seed) {
+  Draw draw(seed, "swarm/routing");
+  const std::size_t kind = draw.below(100);
+  if (kind < 50) return "static";
+  const std::string bfd =
+      draw.percent(20) ? std::string(Text{", bfd: {{ interval: {}us, multiplier: {} }}", draw.of({500, 1000}), draw.between(1, 3)}) : "";
+  if (kind < 65) return "{ protocol: instant" + bfd + " }";
+  return Text{"{{ as-numbers: {}, carrier-delay: {}us, session-setup: {}us, message-delay: {}us, processing: {}us, "
+              "fib-delay: {}us, mrai: {}us{}{} }}",
+              draw.of({"auto", "auto", "per-switch"}), draw.of({0, 1, 20, 100}), draw.of({1, 50, 200}),
+              draw.of({0, 1, 10}), draw.of({0, 1, 5, 50}), draw.of({0, 1, 20}), draw.of({0, 0, 0, 100}),
+              draw.percent(10) ? ", dampening: { half-life: 100us, suppress: 2000, reuse: 1000, max-suppress: 500us }" : "",
+              bfd};
+}
+
 // Transports wait for long before they give up, RUDI message by message; generators wait for nothing.
 std::string with_duration(const std::string& fabric, Seed seed, Duration duration, bool messages) {
   const bool real = Draw(seed, "swarm/run").percent(15);
-  return fabric + fmt::format("routing: static\nrun: {{ seed: {}, duration: {}ns, drain: {}, deadlock: 200us, payload: {}{} }}\n",
-                              seed.value, duration.ps / 1000, messages ? "600s" : "200ms", real ? "real" : "elided",
+  const std::string routing = random_routing(seed);
+  return fabric + fmt::format("routing: {}\nrun: {{ seed: {}, duration: {}ns, drain: {}, deadlock: 200us, payload: {}{} }}\n",
+                              routing, seed.value, duration.ps / 1000, messages || routing.find("bfd") != std::string::npos ? "600s" : "200ms", real ? "real" : "elided",
                               in_band(seed));
 }
 

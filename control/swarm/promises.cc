@@ -145,7 +145,9 @@ void Promises::look_at_losses(const std::vector<DeviceCounters>& now) {
 void Promises::look_at_flows(const std::vector<DeviceCounters>& now) {
   std::uint64_t doubled = 0;
   for_each_port(now, [&](PortRef, const PortCounters& c) { doubled += c.duplicated; });
-  const bool reorders = reach_.anywhere({spec::FaultEffect::kReorders});
+  // Other ways may be faster.
+  const bool reroutes = lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic && !reach_.kinds().empty();
+  const bool reorders = reroutes || reach_.anywhere({spec::FaultEffect::kReorders});
   std::uint64_t arrived_twice = 0;
   for (const build::Flow& f : lab_.flows()) {
     const TxFlowCounters sent = f.sent();

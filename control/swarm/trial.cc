@@ -11,13 +11,15 @@
 #include "control/report/failures.h"
 #include "control/report/judge.h"
 #include "control/report/report.h"
+#include "control/rerouting/route_updates.h"
+#include "control/routing/buffer_cycles.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
-#include "control/swarm/buffer_cycles.h"
 #include "control/swarm/figure_promises.h"
 #include "control/swarm/int_promises.h"
 #include "control/swarm/promises.h"
 #include "control/swarm/reach.h"
+#include "control/swarm/routing_promises.h"
 #include "control/swarm/transport_promises.h"
 #include "control/telemetry/deadlock.h"
 #include "dataplane/run/eal.h"
@@ -51,6 +53,7 @@ Duration longest_refresh(const spec::Lab& lab) {
 Duration aftermath(const spec::Lab& lab, const Reach& reach) {
   Duration time = kReaction + 2 * reach.longest_delay();
   if (reach.anywhere({spec::FaultEffect::kLosesPauseState})) time += longest_refresh(lab);
+  time += longest_convergence(lab);
   if (reach.anywhere({spec::FaultEffect::kSlowsLink}))
     time += 10 * longest_refresh(lab) + 10 * kReaction;  // at a tenth of the rate
   return time;
@@ -60,6 +63,9 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
   std::set<std::string> out;
   if (cycle) out.insert("buffer cycle");
   if (lab.run.in_band) out.insert("in-band telem.");
+  if (lab.routing.protocol == spec::RoutingProtocol::kBgp) out.insert("bgp");
+  if (lab.routing.protocol == spec::RoutingProtocol::kInstant) out.insert("routing: instant");
+  if (lab.routing.bfd) out.insert("BFD");
   if (lab.run.payload == spec::Payload::kReal) out.insert("real payload");
   if (std::ranges::any_of(lab.links, [](const spec::LinkSpec& l) { return l.llr.has_value(); })) out.insert("LLR");
   for (const spec::NodeSpec& n : lab.nodes) {
@@ -91,17 +97,29 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
   return out;
 }
 
+// By what `railyard check` finds; but paths may become others, and frames get into other classes.
+bool may_deadlock(const build::BuiltLab& lab) {
+  return lab.spec().routing.protocol != spec::RoutingProtocol::kStatic ||
+         std::ranges::any_of(lab.spec().faults,
+                             [](const spec::FaultSpec& f) {
+                               return spec::has_effect(f, spec::FaultEffect::kChangesClass);
+                             }) ||
+         !routing::buffer_cycle(lab.graph(), lab.routes()).empty();
+}
+
 class Trial {
  public:
   Trial(spec::Lab spec, const EngineVariation& variation, Outcome& outcome)
       : outcome_(outcome),
         lab_(std::move(spec)),
-        cycle_(has_buffer_cycle(lab_.spec())),
+        cycle_(may_deadlock(lab_)),
         engine_(lab_.fabric(), config(variation)),
+        updates_(lab_, engine_),
         faults_(lab_, engine_),
         reach_(lab_),
         promises_(lab_, reach_, outcome),
-        transports_(lab_, [this](const std::string& rule, const std::string& what) { promises_.broken(rule, what); }) {
+        transports_(lab_, [this](const std::string& rule, const std::string& what) { promises_.broken(rule, what); }),
+        routing_(lab_, updates_, [this](const std::string& what) { promises_.broken("routing", what); }) {
     if (lab_.spec().run.in_band)
       int_promises_.emplace(lab_, [this](const std::string& what) { promises_.broken("telemetry", what); });
     engine_.wake_all();
@@ -119,7 +137,7 @@ class Trial {
     const Duration calm = faults_end + aftermath(lab_.spec(), reach_);
     if (calm < duration) {
       look_at(calm);
-      promises_.calm_from_now();
+      be_calm(calm);
     }
     look_at(duration);
     drain(duration, calm);
@@ -153,7 +171,20 @@ class Trial {
     reach_.look(faults_, Instant{} + t);
     promises_.look();
     transports_.look();
+    routing_.look_at_rest();
     if (int_promises_) int_promises_->look(promises_.counters());
+  }
+  // Nothing goes wrong any more; and what goes on for ever ends.
+  void be_calm(Duration at) {
+    promises_.calm_from_now();
+    routing_.look_in_calm();
+    if (!lab_.spec().routing.bfd) return;
+    for (const auto& d : lab_.fabric().devices()) {
+      if (!lab_.is_switch(d->id())) continue;
+      Switch& sw = lab_.switch_named(d->name());
+      sw.change_at(Instant{} + at, [&sw](Instant) { sw.stop_bfd(); });
+    }
+    engine_.wake_all();
   }
 
   // Everything must come to rest, unless buffers wait for each other where they can.
@@ -168,7 +199,7 @@ class Trial {
         at = calm;
         run_until(at);
         promises_.look();
-        promises_.calm_from_now();
+        be_calm(at);
         is_calm = true;
         continue;
       }
@@ -246,10 +277,12 @@ class Trial {
   build::BuiltLab lab_;
   bool cycle_;
   Engine engine_;
+  rerouting::RouteUpdates updates_;
   fault::Faults faults_;
   Reach reach_;
   Promises promises_;
   TransportPromises transports_;
+  RoutingPromises routing_;
   std::optional<IntPromises> int_promises_;
 };
 

@@ -155,6 +155,11 @@ void Device::note_drained(Instant now, bool on) {
   context().topology_events.push_back({now, id_, on ? TopologyEvent::Kind::kDrained : TopologyEvent::Kind::kUndrained});
 }
 
+void Device::note_bfd(Instant now, PortIndex port, bool up) {
+  context().topology_events.push_back(
+      {now, id_, up ? TopologyEvent::Kind::kBfdUp : TopologyEvent::Kind::kBfdDown, port});
+}
+
 void Device::begin_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault, Share share) {
   Ingress& in = ingress(port);
   (way == Way::kSends ? in.sends_less : in.receives_less).begin(fault, share);

@@ -102,7 +102,11 @@ class Device {
   };
   enum class Way { kSends, kReceives };  // as this device sees it; the device at the far end is told the other
   // As a change: others are to avoid the device from now on, or no more. It goes on as before.
+  // Whether there is a signal at `port`, of a link that is not held down.
+  bool has_signal(PortIndex port) const noexcept { return ingress(port).up; }
   void note_drained(Instant now, bool on);
+  // A session of BFD has gone down, or up again, while the link is up.
+  void note_bfd(Instant now, PortIndex port, bool up);
   void begin_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault, Share share);
   void end_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault);
   // The device at the far end of `port`: whose response to pause frames depends on the rate.

@@ -9,12 +9,12 @@
 namespace railyard {
 
 struct TopologyEvent {
-  enum class Kind : std::uint8_t { kLinkDown, kLinkUp, kDrained, kUndrained };
+  enum class Kind : std::uint8_t { kLinkDown, kLinkUp, kDrained, kUndrained, kBfdDown, kBfdUp };
 
   Instant at;
   DeviceId device;
   Kind kind;
-  PortIndex port{};  // kLinkDown, kLinkUp
+  PortIndex port{};  // of a link
 };
 
 }  // namespace railyard

@@ -2,6 +2,7 @@
 #include "dataplane/device/credit_frame.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/switch/switch.h"
+#include "dataplane/wire/bfd_control.h"
 #include "dataplane/wire/mac_address.h"
 #include "dataplane/wire/quality_report.h"
 
@@ -28,6 +29,7 @@ void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   if (is_credit_frame(*packet)) [[unlikely]]
     return on_credit_message(now, port, packet);
   if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
+  if (wire::is_bfd_control(packet->header_span())) return on_bfd_control(now, port, packet);
   if (wire::is_quality_report(packet->header_span())) return on_quality_report(now, port, packet);
   const auto frame = read_pfc_frame(*packet);
   if (!frame) [[unlikely]] {

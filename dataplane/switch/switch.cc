@@ -264,7 +264,7 @@ void Switch::start(Instant now, PortIndex port) {
         if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
         return frame;
       },
-      [&] { return make_quality_report(now, port); },
+      [&] { return make_report(now, port); },
       [&](const wire::CreditMessage& message) { return make_credit_message(now, port, message); });
   slots_.set(port.index(),
              EventKey::make(key_base(), e.slot(), e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
@@ -295,7 +295,8 @@ void Switch::set_refresh(Instant due) {
 }
 
 void Switch::set_device_timer() {
-  slots_.set(ports(), EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_, quality_due_}),
+  slots_.set(ports(), EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_, quality_due_,
+                                                         bfd_ == nullptr ? Instant::never() : bfd_->due()}),
                                      EventKind::kTimer, static_cast<std::uint32_t>(ports())));
 }
 
@@ -305,6 +306,7 @@ void Switch::on_timer(Instant now, PortIndex port) {
   if (watchdog_due_ <= now) poll_watchdog(now);
   if (watch_due_ <= now) on_watches_due(now);  // whose watch it was may be gone
   if (quality_due_ <= now) on_quality_due(now);
+  if (bfd_ != nullptr) on_bfd_due(now);
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = egress_[p];
@@ -327,6 +329,7 @@ void Switch::on_link_down(Instant now, PortIndex port) {
   if (watches_) look_at_pauses(now, port, 0, 0xFF);
   drop_queued(now, port, kAllPriorities, DropReason::kLinkDown);
   quality_link(now, port, false);
+  bfd_link(now, port, false);
   if (!e.busy()) slots_.set(port.index(), EventKey::kNone);
 }
 
@@ -352,6 +355,7 @@ void Switch::on_link_up(Instant now, PortIndex port) {
   paths_.set_up(port, true);
   egress_[port.index()].link_up(now);
   quality_link(now, port, true);
+  bfd_link(now, port, true);
   // What still has to be said about pausing is said again.
   if (!egress_[port.index()].busy()) starts_.add(now, port);
 }

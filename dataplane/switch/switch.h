@@ -92,6 +92,9 @@ class Switch final : public Device {
   };
   NextHop next_hop(const Packet& packet, PortIndex in) const;
 
+  // As a change: BFD sends no more, and its sessions stay as they are. So a run can come to rest.
+  void stop_bfd();
+
   // Whether it hears how busy the ports of the switch at `port` are; then what that one forwards by from now on.
   bool listens_to(PortIndex port) const noexcept { return config_.ports[port.index()].quality.beyond != nullptr; }
   void set_table_beyond(PortIndex port, std::shared_ptr<const ForwardingTable> table);
@@ -289,10 +292,19 @@ class Switch final : public Device {
   }
   void quality_link(Instant now, PortIndex port, bool up);
   void send_quality(Instant now);
+  Packet* make_report(Instant now, PortIndex port);
   Packet* make_quality_report(Instant now, PortIndex port);
   void on_quality_report(Instant now, PortIndex port, Packet* packet);
   void on_quality_due(Instant now);
   void set_quality_due();
+
+  // BFD with neighbours (switch_bfd.cc).
+  void set_up_bfd();
+  void on_bfd_due(Instant now);
+  void send_bfd(Instant now, PortIndex port);
+  Packet* make_bfd_control(Instant now, PortIndex port);
+  void on_bfd_control(Instant now, PortIndex port, Packet* packet);
+  void bfd_link(Instant now, PortIndex port, bool up);
 
   // Faults (switch_faults.cc).
   struct Faulty;
@@ -389,10 +401,12 @@ class Switch final : public Device {
   std::vector<LessHeadroom> less_headroom_;
   Instant quality_due_ = Instant::never();  // something is to be reported
   struct QualityReports {
+    bool due = false;  // as soon as the port is idle
     Counter sent;
     Counter heard;
   };
   std::vector<QualityReports> quality_reports_;  // by port
+  std::unique_ptr<Bfd> bfd_;  // nullptr: no port has it
   Instant settles_at_ = Instant::never();  // when settle_headroom() is called next
 };
 

@@ -16,6 +16,7 @@
 #include "dataplane/device/pfc_enable.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/packet/fec_table.h"
+#include "dataplane/switch/bfd.h"
 #include "dataplane/switch/buffer_config.h"
 #include "dataplane/switch/ecn_marking.h"
 #include "dataplane/switch/forwarding_table.h"
@@ -59,6 +60,7 @@ struct SwitchPortConfig {
   PfcEnable pfc{};
   std::array<SwitchClassConfig, kPriorities> classes;
   NeighbourQuality quality;
+  bool bfd = false;  // with a switch at the other end that has it, too
 };
 
 struct SwitchConfig {
@@ -71,6 +73,7 @@ struct SwitchConfig {
   BufferConfig buffer;
   PathSelectorConfig paths;
   std::optional<QualityReportConfig> reports;  // to the neighbours that listen
+  std::optional<BfdConfig> bfd;                // of the ports that have it
   std::optional<wire::IpAddress> loopback_v4;  // source of ICMP errors; also a local route
   std::optional<wire::IpAddress> loopback_v6;
   std::shared_ptr<const FecTable> fecs;

@@ -25,7 +25,7 @@ void Switch::use_listeners() {
   for (const SwitchPortConfig& p : config_.ports) listens.push_back(p.quality.is_told);
   reporter_.set(config_.reports, listens);
   paths_.report_loads(reporter_.on());
-  for (EgressPort& e : egress_) e.want_report(false);
+  for (QualityReports& q : quality_reports_) q.due = false;
 }
 
 // Whether anything has changed. What has been heard is kept if it still means the same.
@@ -65,13 +65,24 @@ void Switch::quality_changed(Instant now) {
 void Switch::send_quality(Instant now) {
   reporter_.release(now, [&](PortIndex port) {
     EgressPort& e = egress_[port.index()];
+    quality_reports_[port.index()].due = true;
     e.want_report(true);
     if (!e.busy()) starts_.add(now, port);
   });
   set_quality_due();
 }
 
+// One of those that a port has promised to send; the other one next.
+Packet* Switch::make_report(Instant now, PortIndex port) {
+  const bool quality = quality_reports_[port.index()].due;
+  if (bfd_ == nullptr || !bfd_->wants(port)) return quality ? make_quality_report(now, port) : nullptr;
+  Packet* const frame = make_bfd_control(now, port);
+  if (quality) egress_[port.index()].want_report(true);
+  return frame;
+}
+
 Packet* Switch::make_quality_report(Instant now, PortIndex port) {
+  quality_reports_[port.index()].due = false;
   const wire::QualityReport report = reporter_.take(now, port);
   set_quality_due();
   Packet* const frame = make_control_frame(pool());
@@ -110,6 +121,7 @@ void Switch::quality_link(Instant now, PortIndex port, bool up) {
     reporter_.link_up(port);
   } else {
     reporter_.link_down(port);
+    quality_reports_[port.index()].due = false;
     paths_.remote().forget(port);
   }
   look_at_quality(now, port);

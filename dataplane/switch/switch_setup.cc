@@ -103,6 +103,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   paths_.set_table(forwarding_);
   use_tables_beyond();
   use_listeners();
+  set_up_bfd();
   if (config_.telemetry_octets > 0) note_telemetry();
 }
 

@@ -94,6 +94,67 @@ TEST(Routing, FailsBack) {
   EXPECT_TRUE(s.routing().reroutings()[1].at_rest);
 }
 
+// ---- Failures without loss of signal ---------------------------------------------------------------------------------
+
+// spine1 sends all frames to leaf2 in vain from 2 ms on, and for `lasts`.
+std::string silent(const std::string& routing, const std::string& lasts = "") {
+  std::string text = lab(routing, kPlain, "6s");
+  const std::string cut = "down: true";
+  text.replace(text.find(cut), cut.size(), "loss: 100%" + (lasts.empty() ? "" : ", for: " + lasts));
+  const std::string on = "spine1:2\"";
+  return text.replace(text.find(on), on.size(), "spine1:2 out\"");
+}
+const std::string kFast = "{ bfd: { interval: 10ms, multiplier: 3 } }";
+
+TEST(Routing, WithoutBfdASilentLinkIsABlackHole) {
+  Scenario s(silent("bgp"));
+  s.run_until(1000_ms);
+  const std::uint64_t before = s.port("leaf2:5").lost_to_faults;
+  EXPECT_GT(before, 0u);
+  s.run_until(1100_ms);
+  EXPECT_GT(s.port("leaf2:5").lost_to_faults, before + 1000);
+  EXPECT_THAT(s.routing().reroutings(), IsEmpty());
+}
+
+// leaf2 hears nothing for 3 x 10 ms, and says so; then spine1 withdraws as if the link were down, without the delay of a
+// carrier: 1 (decides) + 0.1 + 1 (leaf1 decides) + 1 (its table) later.
+TEST(Routing, BfdFindsALinkThatLosesAllOneWay) {
+  Scenario s(silent(kFast));
+  s.run_until(2_ms + 30_ms + 10_ms + 4_ms);
+  const std::uint64_t at_rest = s.port("leaf2:5").lost_to_faults;
+  EXPECT_GT(at_rest, 0u);
+  ASSERT_THAT(s.routing().reroutings(), SizeIs(1));
+  const rerouting::Rerouting& r = s.routing().reroutings()[0];
+  EXPECT_EQ(r.causes.front().what, "leaf2:5 BFD down");
+  EXPECT_GE(r.began_ns, 22'000'000) << "the last packet may have come just before";
+  EXPECT_LE(r.began_ns, 42'000'000);
+  EXPECT_NEAR(static_cast<double>(r.last_change_ns - r.began_ns), 3'100'000, 5'000);
+  s.run_until(200_ms);
+  // Of the flows nothing; BFD goes on trying.
+  EXPECT_LE(s.port("leaf2:5").lost_to_faults - at_rest, 2u);
+}
+
+TEST(Routing, BfdFailsBack) {
+  Scenario s(silent(kFast, "100ms"));
+  s.run_until(150_ms);
+  const std::uint64_t by_spine1 = s.port("spine1:2").tx_packets();
+  s.run_until(3000_ms);
+  EXPECT_GT(s.port("spine1:2").tx_packets(), by_spine1 + 1000);
+  // Down; up at one end, of which nothing comes; up at the other.
+  ASSERT_THAT(s.routing().reroutings(), SizeIs(3));
+  const rerouting::Rerouting& back = s.routing().reroutings().back();
+  EXPECT_TRUE(back.at_rest);
+  EXPECT_EQ(back.switches, 4u);
+  EXPECT_LT(back.began_ns, 1'200'000'000) << "a session that is down sends once a second";
+}
+
+TEST(Routing, BfdOfAGoodFabricChangesNothing) {
+  Scenario s(lab("{ bfd: { interval: 10ms, multiplier: 1 } }", kPlain, "2s"), {"faults.cut.at=5s"});
+  s.run_until(2000_ms);
+  EXPECT_THAT(s.routing().reroutings(), IsEmpty());
+  EXPECT_EQ(s.dropped(), 0u);
+}
+
 // Maintenance: first others lead their traffic around the spine, then its links go down; nothing is lost in any class.
 TEST(Routing, DrainedFirstNothingIsLost) {
   const std::string fabric =

@@ -21,6 +21,7 @@
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
+#include "control/structure/structure.h"
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {
@@ -49,6 +50,10 @@ void print_size(build::BuiltLab& lab) {
              collectives == 0   ? std::string()
              : collectives == 1 ? ", 1 collective"
                                 : fmt::format(", {} collectives", collectives));
+}
+
+void print_structure(build::BuiltLab& lab) {
+  for (const std::string& line : structure::lines(structure::structure(lab.graph()))) fmt::print("structure: {}\n", line);
 }
 
 void print_window(build::BuiltLab& lab) {
@@ -192,6 +197,7 @@ void print_faults(const spec::Lab& lab) {
 
 void print_facts(build::BuiltLab& lab) {
   print_size(lab);
+  print_structure(lab);
   print_window(lab);
   print_headroom(lab);
   print_credits(lab);

@@ -16,9 +16,11 @@ void add_graph(CLI::App* command, int& exit_code);
 void add_hosts(CLI::App* command, int& exit_code);
 void add_routes(CLI::App* command, int& exit_code);
 void add_path(CLI::App* command, int& exit_code);
+void add_topologies(CLI::App* command, int& exit_code);
 void add_schema(CLI::App* command, int& exit_code);
 void add_run(CLI::App* command, int& exit_code);
 void add_sweep(CLI::App* command, int& exit_code);
+void add_blast(CLI::App* command, int& exit_code);
 void add_compare_transports(CLI::App* command, int& exit_code);
 void add_compare(CLI::App* command, int& exit_code);
 void add_swarm(CLI::App* command, int& exit_code);
@@ -39,6 +41,8 @@ void add_detach(CLI::App* command, int& exit_code);
 void add_agent(CLI::App* command, int& exit_code);
 void add_again(CLI::App* command, int& exit_code);
 void add_link(CLI::App* command, int& exit_code);
+void add_drain(CLI::App* command, int& exit_code);
+void add_undrain(CLI::App* command, int& exit_code);
 void add_fault(CLI::App* command, int& exit_code);
 void add_set(CLI::App* command, int& exit_code);
 void add_get(CLI::App* command, int& exit_code);
@@ -72,10 +76,12 @@ constexpr std::array kCommands{
     Command{"hosts", kFiles, "Print the addresses of a fabric file in the format of /etc/hosts", add_hosts},
     Command{"routes", kFiles, "Print the forwarding tables of switches, and how they have changed", add_routes},
     Command{"path", kFiles, "Print the way of a packet through the switches, and why", add_path},
+    Command{"topologies", kFiles, "List the designs that one line brings up, with their parameters", add_topologies},
     Command{"schema", kFiles, "Print the JSON schema of fabric files, for editors", add_schema},
 
     Command{"run", kRuns, "Run a lab and report the results", add_run},
     Command{"sweep", kRuns, "Run a lab with all combinations of values; print one table", add_sweep},
+    Command{"blast", kRuns, "Let each part of a lab fail in turn; print what each failure costs", add_blast},
     Command{"compare-transports", kRuns, "Run a lab with several transports; print them side by side",
             add_compare_transports},
     Command{"compare", kRuns, "Compare two reports: figures and settings that differ", add_compare},
@@ -101,6 +107,8 @@ constexpr std::array kCommands{
 
     Command{"link", kChange, "Take a link down or bring it up", add_link},
     Command{"fault", kChange, "Inject faults into links, frames, queues, switches, hosts", add_fault},
+    Command{"drain", kChange, "Lead traffic around a switch, for maintenance", add_drain},
+    Command{"undrain", kChange, "Let a drained switch take traffic again", add_undrain},
     Command{"set", kChange, "Change thresholds, weights, path policies, rates", add_set},
     Command{"get", kChange, "Print the settable keys and their values", add_get},
     Command{"replay", kChange, "Send the frames of a capture file from a host", add_replay},

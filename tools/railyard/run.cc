@@ -49,6 +49,7 @@ void on_signal(int signal) {
 struct RunOptions {
   std::string file;
   std::vector<std::string> sets;
+  std::vector<std::string> faults;
   std::string clock;
   std::string seed;
   std::string workers;
@@ -164,6 +165,7 @@ std::string command_of(const RunOptions& o) {
     if (!value.empty()) text += fmt::format(" {} {}", option, report::shell_word(value));
   };
   for (const std::string& s : o.sets) add("--set", s);
+  for (const std::string& f : o.faults) add("--fault", f);
   add("--clock", o.clock);
   add("--seed", o.seed);
   add("--workers", o.workers);
@@ -200,6 +202,7 @@ ExitCode exit_code_of(const report::Report& report) {
 
 int run(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
+  for (const std::string& text : o.faults) spec.faults.push_back(spec::parse_fault(spec, text, "--fault"));
   add_expectations(o.expect, o.sets.empty(), spec);
   const bool captures = std::ranges::any_of(o.captures, [](const std::string& c) { return c.ends_with("=-"); });
   const std::string taker = taker_of_standard_output({{"--capture", captures ? "-" : ""},
@@ -307,6 +310,10 @@ void add_run(CLI::App* command, int& exit_code) {
       ->type_name("elided|real");
   command->add_option("--set", o->sets, "Override a value of the file, e.g. --set qos.default.classes.3.ecn.kmin=200KB")
       ->type_name("PATH=VALUE");
+  command
+      ->add_option("--fault", o->faults,
+                   "One more fault, as in `faults:` of a file, e.g. 'on: spine1, at: 2ms, for: 5ms, crash: true'")
+      ->type_name("FAULT");
   command
       ->add_option("--capture", o->captures, "Capture a port to a pcapng file; PORT:in or PORT:out for one direction")
       ->type_name("PORT=FILE");

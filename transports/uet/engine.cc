@@ -275,15 +275,14 @@ void Engine::ask_for_close(Instant now, Pdc& pdc) noexcept {
 }
 
 // A peer has been refused for want of a PDC: those that others have opened, and that nothing was heard of for longer
-// than a timeout, are asked back. DEVIATION: no source says what a target without PDCs does; it may ask for a close at
+// than a timeout, are asked back; also once more, if the initiator has taken note and gone since. DEVIATION: no source says what a target without PDCs does; it may ask for a close at
 // any time (uet §5.11).
 void Engine::ask_for_room(Instant now) {
   if (now < asks_for_room_from_) return;
   asks_for_room_from_ = now + fep_.config.rto_init;
   table_.each([&](Pdc& pdc) {
-    if (pdc.initiator || pdc.state != PdcState::kEstablished || !pdc.idle() || pdc.close_due ||
-        now - pdc.idle_since < fep_.config.rto_init)
-      return;
+    const bool open = pdc.state == PdcState::kEstablished || pdc.state == PdcState::kClosing;
+    if (pdc.initiator || !open || !pdc.idle() || pdc.close_due || now - pdc.idle_since < fep_.config.rto_init) return;
     ask_for_close(now, pdc);
     settle(now, pdc);
   });

@@ -28,5 +28,7 @@ extern const Rule kPacketMemory;           // memory.cc
 extern const Rule kWindowBelowBdp;         // windows.cc
 extern const Rule kUetNotSprayed;          // uet_paths.cc
 extern const Rule kUetWindowBelowBdp;      // uet_paths.cc
+extern const Rule kBufferCycle;            // deadlocks.cc
+extern const Rule kAcceptedBufferCycle;    // deadlocks.cc
 
 }  // namespace railyard::lint

@@ -343,7 +343,7 @@ constexpr Field kTrees[] = {{"looks", "count", "number of samples of the pause s
 constexpr Field kReroutings[] = {
     {"began_ns", "ns", "the first cause: a link down or up, a switch drained"},
     {"causes[].at_ns", "ns", ""},
-    {"causes[].what", "text", "leaf1:5 down; both ends of a link count; the first 64"},
+    {"causes[].what", "text", "leaf1:5 down, leaf1:5 BFD down; both ends of a link count; the first 64"},
     {"cause_count", "count", "all of them"},
     {"first_change_ns", "ns", "first change of a forwarding table; null: none"},
     {"last_change_ns", "ns", "last change of a forwarding table; null: none"},

@@ -151,7 +151,7 @@ void Network::push(Instant at, Event::Kind kind, std::size_t node, std::size_t p
 
 void Network::port_changed(const PortChange& change) {
   const std::uint64_t token = ports_.changed(change.node, change.port, change.up);
-  push(change.at + spec_.carrier_delay, Event::Kind::kNotice, change.node, change.port.index(), token);
+  push(change.by_bfd ? change.at : change.at + spec_.carrier_delay, Event::Kind::kNotice, change.node, change.port.index(), token);
 }
 
 void Network::drain(Instant at, std::size_t node, bool on) { push(at, Event::Kind::kDrain, node, 0, on ? 1 : 0); }

@@ -97,6 +97,7 @@ const Table<RunSpec>& run_keys();
 // routing
 const Table<RoutingSpec>& routing_keys();
 const Table<DampeningSpec>& dampening_keys();
+const Table<BfdSpec>& bfd_keys();
 // A protocol's word, or the map.
 Form<RoutingSpec> routing_form();
 // compare

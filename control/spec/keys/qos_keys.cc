@@ -201,7 +201,7 @@ Key<TrafficClass> lossless() {
   Key<TrafficClass> made =
       key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC, or cbfc) instead of dropping");
   made.same = [](const TrafficClass& a, const TrafficClass& b) {
-    return a.lossless == b.lossless && a.headroom == b.headroom && a.accept_loss == b.accept_loss &&
+    return a.lossless == b.lossless && a.headroom == b.headroom && a.accept_loss == b.accept_loss && a.accept_deadlock == b.accept_deadlock &&
            a.xon_offset == b.xon_offset && a.cbfc == b.cbfc && a.by_rate == b.by_rate;
   };
   return made;
@@ -259,6 +259,7 @@ void check_class(const Tree& map, const TrafficClass& c) {
     constexpr const char* kLossy = "does not apply to a lossy class; expected lossless: true with it";
     if (c.headroom) refuse("headroom", kLossy);
     if (c.accept_loss) refuse("accept-loss", kLossy);
+    if (c.accept_deadlock) refuse("accept-deadlock", kLossy);
     if (c.cbfc) refuse("cbfc", kLossy);
     for (const auto& [rate, over] : c.by_rate)
       if (over.headroom || over.xon_offset) refuse("by-rate", kLossy);
@@ -392,6 +393,8 @@ const Table<TrafficClass>& class_keys() {
        by_rate(),
        key("accept-loss", &TrafficClass::accept_loss, boolean(),
            "lossless: accept less headroom than computed, without an error"),
+       key("accept-deadlock", &TrafficClass::accept_deadlock, boolean(),
+           "lossless: accept that buffers can wait for each other in a circle; `railyard check` then warns"),
        key("reserved", &TrafficClass::reserved, size(), "buffer guaranteed to the ingress group, per port"),
        key("xon-offset", &TrafficClass::xon_offset, size(),
            "lossless: resume the sender when the ingress group is this far below the XOFF threshold"),

@@ -9,8 +9,8 @@ namespace {
 constexpr int kMostPenalty = 1'000'000;
 
 Form<RoutingProtocol> protocol() {
-  return choice<RoutingProtocol>(
-      {{"bgp", RoutingProtocol::kBgp}, {"instant", RoutingProtocol::kInstant}, {"static", RoutingProtocol::kStatic}});
+  std::vector<std::pair<std::string, RoutingProtocol>> words(kRoutingProtocols.begin(), kRoutingProtocols.end());
+  return choice<RoutingProtocol>(std::move(words));
 }
 
 // Of those that say something about a protocol that is not there.
@@ -18,8 +18,9 @@ void check_routing(const Tree& map, const RoutingSpec& r) {
   if (r.protocol == RoutingProtocol::kBgp) return;
   const std::string word = protocol().write(r.protocol).text;
   for (const Key<RoutingSpec>& key : routing_keys().keys())
-    if (const Tree* said = map.find(key.name); said != nullptr && key.name != "protocol")
-      said->fail(fmt::format("is for protocol bgp; the protocol is {}", word));
+    if (const Tree* said = map.find(key.name);
+        said != nullptr && key.name != "protocol" && (key.name != "bfd" || r.protocol == RoutingProtocol::kStatic))
+      said->fail(fmt::format("is for protocol {}; the protocol is {}", key.name == "bfd" ? "bgp or instant" : "bgp", word));
 }
 
 void check_dampening(const Tree& map, const DampeningSpec& d) {
@@ -43,6 +44,23 @@ const Table<DampeningSpec>& dampening_keys() {
        key("max-suppress", &DampeningSpec::most, duration(Duration{1'000'000}, kAnyTime),
            "maximum time for which a port counts as down")},
       check_dampening};
+  return table;
+}
+
+const Table<BfdSpec>& bfd_keys() {
+  static const Table<BfdSpec> table{
+      "bfd",
+      "Bidirectional Forwarding Detection on links between switches (RFC 5880): it finds failures without loss of "
+      "signal. Defaults: those of FRR",
+      {key("interval", &BfdSpec::interval,
+           checked<Duration>(duration(Duration{10'000'000}, Duration{60 * kPicosecondsPerSecond}),
+                             [](const Duration& d) -> std::optional<std::string> {
+                               if (d.ps % 1'000'000 == 0) return std::nullopt;
+                               return "is not a whole number of microseconds";
+                             }),
+           "interval between packets. The actual one is 75 to 100 % of it (RFC 5880, 6.8.7)"),
+       key("multiplier", &BfdSpec::multiplier, integer(1, 255),
+           "a neighbor is down when nothing has arrived for this number of intervals")}};
   return table;
 }
 
@@ -76,7 +94,9 @@ const Table<RoutingSpec>& routing_keys() {
            "minimum interval between updates to the same neighbour (RFC 4271, 9.2.1.1)"),
        key("dampening", &RoutingSpec::dampening,
            either("off", std::optional<DampeningSpec>{}, maybe(map_of(dampening_keys()))),
-           "how long ports that flap count as down")},
+           "how long ports that flap count as down"),
+       key("bfd", &RoutingSpec::bfd, either("off", std::optional<BfdSpec>{}, maybe(map_of(bfd_keys()))),
+           "detection of failures without loss of signal, by packets between neighbors")},
       check_routing};
   return table;
 }

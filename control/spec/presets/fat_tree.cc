@@ -161,6 +161,7 @@ std::string draw_fat_tree(Draw& draw) {
 
 Preset fat_tree() {
   return {.name = "fat-tree",
+          .summary = "Three tiers: pods of leaves and spines below cores, by one number k, or by the numbers of each tier.",
           .expand = expand_fat_tree,
           .schema = [] { return fat_tree_keys().schema(); },
           .reference = {{"k: 8",

@@ -64,6 +64,7 @@ std::string draw_leaf_spine(Draw& draw) {
 
 Preset leaf_spine() {
   return {.name = "leaf-spine",
+          .summary = "Two tiers: every leaf is linked to every spine. Any oversubscription; the usual fabric of one pod.",
           .expand = expand_leaf_spine,
           .schema = [] { return leaf_spine_keys().schema(); },
           .reference = {{"leaves: 4, spines: 4, hosts-per-leaf: 8", "two tiers; or oversubscription: 2 for spines"}},

@@ -15,6 +15,7 @@ namespace railyard::spec {
 
 struct Preset {
   std::string name;
+  std::string summary;  // one sentence for people who choose
   // Appends to `lab`'s nodes and links; hosts are h1, h2, ... `topology` is the map of that name; links are like `link`
   // where it says nothing.
   void (*expand)(const Tree& topology, const LinkSpec& link, Lab& lab);

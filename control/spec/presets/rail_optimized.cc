@@ -80,6 +80,7 @@ std::string draw_rail_optimized(Draw& draw) {
 
 Preset rail_optimized() {
   return {.name = "rail-optimized",
+          .summary = "NIC k of each host is on rail k: all of a rail are one hop apart, and spines connect the rails.",
           .expand = expand_rail_optimized,
           .schema = [] { return rail_optimized_keys().schema(); },
           .reference = {{"hosts: 8, rails: 4, spines: 4", "a NIC of each host on each rail; also hosts-per-group: 4"}},

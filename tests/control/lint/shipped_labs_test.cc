@@ -19,6 +19,8 @@ const std::map<std::string, std::vector<std::string>>& on_purpose() {
       {"scenarios/deadlock-down-up.yaml", {"kmin-above-xoff"}},
       {"scenarios/deadlock-ring.yaml", {"kmin-above-xoff"}},
       {"scenarios/ecn.yaml", {"kmin-above-xoff"}},  // marks are what it shows, pauses come first
+      {"scenarios/deadlock-down-up.yaml", {"kmin-above-xoff", "accepted-buffer-cycle"}},
+      {"scenarios/deadlock-ring.yaml", {"kmin-above-xoff", "accepted-buffer-cycle"}},
       {"scenarios/headroom.yaml", {"receiver-slower-than-link"}},
       {"scenarios/pfc-watchdog.yaml", {"receiver-slower-than-link"}},
       {"scenarios/roce-ecn-thresholds.yaml", {"kmin-above-xoff"}},

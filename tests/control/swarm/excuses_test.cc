@@ -104,6 +104,20 @@ TEST_F(ExcusesTest, ALinkThatIsDown) {
   EXPECT_FALSE(excuses_->drop(DropReason::kCrash, port("leaf1", 2), kLossless));
 }
 
+// Where tables follow links, they may lead nowhere for a while; not after the last fault.
+TEST_F(ExcusesTest, RoutesThatAreOnTheirWay) {
+  const std::string down = "on: h2, at: 10us, for: 10us, down: true";
+  with(down, "routing: bgp\n");
+  for (const DropReason reason : {DropReason::kNoRoute, DropReason::kTtlExpired}) {
+    EXPECT_TRUE(excuses_->drop(reason, port("leaf1", 3), kLossless));
+    EXPECT_FALSE(excuses_->late_drop(reason, port("leaf1", 3), kLossless));
+  }
+  with(down, "routing: static\n");
+  EXPECT_FALSE(excuses_->drop(DropReason::kNoRoute, port("leaf1", 3), kLossless));
+  with("on: h2, mark: true", "routing: bgp\n");
+  EXPECT_FALSE(excuses_->drop(DropReason::kNoRoute, port("leaf1", 3), kLossless));
+}
+
 TEST_F(ExcusesTest, WhatALossyClassMayAndALosslessMustNot) {
   with("on: h2, mark: true");
   for (const DropReason r : {DropReason::kEgressFull, DropReason::kIngressFull, DropReason::kWred}) {

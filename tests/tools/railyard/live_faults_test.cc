@@ -87,6 +87,26 @@ class LiveFaultsCommand : public LiveCommandLine {
 };
 
 // One line each, as in topologies/explicit.yaml; `for` is longer than it takes to see them act.
+TEST_F(LiveFaultsCommand, ASwitchIsDrainedAndTakesTrafficAgain) {
+  up();
+  EXPECT_EQ(railyard({"undrain", "spine1"}).exit_code, kUsage) << "it is not drained";
+  const Outcome drained = railyard({"drain", "spine1"});
+  ASSERT_EQ(drained.exit_code, kOk) << drained.err;
+  EXPECT_THAT(drained.out, AllOf(StartsWith("lab faulty: spine1 drained at "), HasSubstr("railyard undrain spine1")));
+  ASSERT_EQ(list().size(), 1u);
+  EXPECT_EQ(list()[0]["what"], "drain");
+  EXPECT_THAT(railyard({"drain", "spine1"}).out, HasSubstr("drained already"));
+  EXPECT_EQ(list().size(), 1u);
+  // It is the only way: it goes on forwarding.
+  expect_packets_arrive("drained");
+  EXPECT_THAT(railyard({"undrain", "spine1"}).out, HasSubstr("lab faulty: spine1 takes traffic again"));
+  EXPECT_TRUE(list()[0]["removed"]);
+  EXPECT_THAT(railyard({"drain", "spine9"}).err, HasSubstr("spine9"));
+  EXPECT_EQ(railyard({"drain", "spine9"}).exit_code, kInput);
+  EXPECT_EQ(railyard({"drain", "h1"}).exit_code, kInput) << "not a switch";
+  EXPECT_EQ(railyard({"down"}).exit_code, kOk);
+}
+
 TEST_F(LiveFaultsCommand, EveryKindActsAndGoes) {
   up();
   const std::vector<std::pair<std::string, std::string>> all{

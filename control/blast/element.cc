@@ -1,0 +1,143 @@
+#include "control/blast/element.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/spec/value.h"
+
+namespace railyard::blast {
+namespace {
+
+constexpr std::array kNames{std::pair{Kind::kLink, "link"}, std::pair{Kind::kNic, "nic"},
+                            std::pair{Kind::kSwitch, "switch"}, std::pair{Kind::kRail, "rail"},
+                            std::pair{Kind::kPort, "port"}};
+
+bool is_switch(const spec::Lab& lab, const std::string& node) {
+  return lab.find(node)->kind == spec::NodeSpec::Kind::kSwitch;
+}
+bool is_host(const spec::Lab& lab, const std::string& node) {
+  return lab.find(node)->kind == spec::NodeSpec::Kind::kHost;
+}
+std::string down(const spec::PortName& port) { return fmt::format("on: \"{}\", down: true", format(port)); }
+
+void add_links(const spec::Lab& lab, std::vector<Element>& all) {
+  for (std::size_t l = 0; l < lab.links.size(); ++l) {
+    const spec::LinkSpec& link = lab.links[l];
+    if (is_switch(lab, link.a.node) && is_switch(lab, link.b.node))
+      all.push_back({Kind::kLink, format(link.a) + "-" + format(link.b), {down(link.a)}, {}, {l}});
+  }
+}
+
+void add_nics(const spec::Lab& lab, std::vector<Element>& all) {
+  for (std::size_t l = 0; l < lab.links.size(); ++l)
+    for (const spec::PortName& end : {lab.links[l].a, lab.links[l].b})
+      if (is_host(lab, end.node)) all.push_back({Kind::kNic, format(end), {down(end)}, {}, {l}});
+}
+
+void crash(const spec::Lab& lab, std::size_t node, Element& element) {
+  const std::string& name = lab.nodes[node].name;
+  element.faults.push_back(fmt::format("on: \"{}\", crash: true", name));
+  element.nodes.push_back(node);
+  for (std::size_t l = 0; l < lab.links.size(); ++l)
+    if (lab.links[l].a.node == name || lab.links[l].b.node == name) element.links.push_back(l);
+}
+
+void add_switches(const spec::Lab& lab, std::vector<Element>& all) {
+  for (std::size_t n = 0; n < lab.nodes.size(); ++n)
+    if (lab.nodes[n].kind == spec::NodeSpec::Kind::kSwitch)
+      crash(lab, n, all.emplace_back(Element{Kind::kSwitch, lab.nodes[n].name, {}, {}, {}}));
+}
+
+void add_rails(const spec::Lab& lab, std::vector<Element>& all) {
+  std::map<std::string, std::set<int>> served;  // NICs of hosts, by the switch
+  for (const spec::LinkSpec& link : lab.links)
+    for (const auto& [host, other] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}})
+      if (is_host(lab, host.node) && is_switch(lab, other.node)) served[other.node].insert(host.port);
+  std::map<int, std::vector<std::string>> rails;
+  for (const auto& [name, nics] : served) {
+    if (nics.size() != 1) return;  // switches that serve several rails: there is no such thing to fail
+    rails[*nics.begin()].push_back(name);
+  }
+  if (rails.size() < 2) return;
+  for (const auto& [rail, switches] : rails) {
+    Element& element = all.emplace_back(Element{Kind::kRail, fmt::format("rail {}", rail), {}, {}, {}});
+    for (std::size_t n = 0; n < lab.nodes.size(); ++n)
+      if (std::ranges::find(switches, lab.nodes[n].name) != switches.end()) crash(lab, n, element);
+  }
+}
+
+void add_ports(const spec::Lab& lab, std::vector<Element>& all) {
+  for (std::size_t l = 0; l < lab.links.size(); ++l) {
+    const spec::LinkSpec& link = lab.links[l];
+    if (!is_switch(lab, link.a.node) || !is_switch(lab, link.b.node)) continue;
+    for (const spec::PortName& end : {link.a, link.b}) {
+      const std::string place = format(end) + " out";
+      all.push_back({Kind::kPort, place, {fmt::format("on: \"{}\", loss: 100%", place)}, {}, {l}});
+    }
+  }
+}
+
+}  // namespace
+
+const char* name(Kind kind) noexcept {
+  return std::ranges::find(kNames, kind, &std::pair<Kind, const char*>::first)->second;
+}
+
+Kind parse_kind(const std::string& word) {
+  for (const auto& [kind, text] : kNames)
+    if (word == text) return kind;
+  throw std::invalid_argument(fmt::format("'{}'; expected link, nic, switch, rail or port", word));
+}
+
+std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kinds) {
+  std::vector<Element> all;
+  for (const Kind kind : kinds) {
+    switch (kind) {
+      case Kind::kLink:
+        add_links(lab, all);
+        break;
+      case Kind::kNic:
+        add_nics(lab, all);
+        break;
+      case Kind::kSwitch:
+        add_switches(lab, all);
+        break;
+      case Kind::kRail:
+        add_rails(lab, all);
+        break;
+      case Kind::kPort:
+        add_ports(lab, all);
+        break;
+    }
+  }
+  return all;
+}
+
+std::vector<Element> pairs(const std::vector<Element>& all) {
+  std::vector<Element> out;
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = a + 1; b < all.size(); ++b) {
+      Element& both = out.emplace_back(all[a]);
+      both.name += " + " + all[b].name;
+      both.faults.insert(both.faults.end(), all[b].faults.begin(), all[b].faults.end());
+      both.nodes.insert(both.nodes.end(), all[b].nodes.begin(), all[b].nodes.end());
+      both.links.insert(both.links.end(), all[b].links.begin(), all[b].links.end());
+    }
+  return out;
+}
+
+std::vector<std::string> faults_of(const Element& element, Duration at, Duration lasts) {
+  std::vector<std::string> out;
+  for (const std::string& fault : element.faults)
+    out.push_back(fmt::format("name: blast-{}, {}, at: {}ps{}", out.size() + 1, fault, at.ps,
+                              lasts.ps > 0 ? fmt::format(", for: {}ps", lasts.ps) : ""));
+  return out;
+}
+
+}  // namespace railyard::blast

@@ -1,0 +1,40 @@
+// Parts of a fabric that can fail.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "control/spec/spec.h"
+#include "dataplane/base/time.h"
+
+namespace railyard::blast {
+
+// In the order in which they are named to users.
+enum class Kind { kLink, kNic, kSwitch, kRail, kPort };
+
+// "link"
+const char* name(Kind kind) noexcept;
+// Throws std::invalid_argument for another word.
+Kind parse_kind(const std::string& word);
+
+// One of them, or several that fail together.
+struct Element {
+  Kind kind = Kind::kLink;   // of the first
+  std::string name;          // "leaf1:5-spine1:1", "h1:1", "spine1", "rail 2", "leaf1:5 out"; joined by " + "
+  std::vector<std::string> faults;  // what is wrong: keys of faults but for their times, "on: \"spine1:1\", down: true"
+  std::vector<std::size_t> nodes;   // in Lab::nodes, that fail
+  std::vector<std::size_t> links;   // in Lab::links, that fail
+};
+
+// All of these kinds, in the order of the file: a link between switches loses its signal; a NIC's link does; a switch
+// crashes, with all its links; a rail is all switches that serve only one and the same NIC of hosts; a port sends in
+// vain, and keeps its signal.
+std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kinds);
+// Each two of them.
+std::vector<Element> pairs(const std::vector<Element>& all);
+
+// Its faults as text, in force from `at` on for `lasts` (0: for ever).
+std::vector<std::string> faults_of(const Element& element, Duration at, Duration lasts);
+
+}  // namespace railyard::blast

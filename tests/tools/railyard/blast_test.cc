@@ -1,0 +1,113 @@
+// railyard blast: parts fail one by one; tables, files, messages.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/railyard/command_line.h"
+
+namespace railyard::tools {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Four flows over two spines, with go-back-N: each takes 1.3 ms alone.
+constexpr const char* kPairs = R"(
+name: pairs
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }
+defaults: { link: { rate: 100Gbps, cable: 10m } }
+traffic:
+  - { name: t, pattern: pairs, from: [h1, h2], to: [h3, h4], transport: roce, message: 64KiB, bytes: 16MiB }
+routing: { carrier-delay: 100us, processing: 100us, message-delay: 10us, fib-delay: 100us, session-setup: 1ms }
+)";
+
+class Blast : public CommandLine {
+ protected:
+  Blast() { write("pairs.yaml", kPairs); }
+  nlohmann::json of(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "blast");
+    arguments.emplace_back("--json");
+    const Outcome o = railyard(arguments);
+    EXPECT_EQ(o.exit_code, kOk) << o.err;
+    return nlohmann::json::parse(o.out);
+  }
+  static nlohmann::json part(const nlohmann::json& result, const std::string& name) {
+    for (const auto& f : result["failures"])
+      if (f["failed"] == name) return f;
+    ADD_FAILURE() << "no " << name;
+    return {};
+  }
+};
+
+TEST_F(Blast, ALinkOfTheFabricHealsAndNicsAreSinglePointsOfFailure) {
+  const auto r = of({"pairs.yaml", "--for", "ever"})[0];
+  EXPECT_EQ(r["failures"].size(), 4u + 4 + 4) << "links, NICs, switches";
+  // For ever: hosts behind one leaf have no other.
+  EXPECT_EQ(r["single_points"], 4 + 2);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(r["failures"][i]["single_point"]) << r["failures"][i];
+  for (const char* link : {"leaf2:3-spine1:2", "leaf2:4-spine2:2"}) {
+    const auto f = part(r, link);
+    EXPECT_EQ(f["never_came_back"].size(), 0u) << link;
+    EXPECT_EQ(f["repaired_ns"], 410'050) << "carrier, spine, message, leaf, table";
+    // Two senders at 100 Gb/s for as long.
+    EXPECT_LE(f["lost"].get<double>(), 2 * 100e9 / 8 / 4174 * 410e-6 + 50);
+  }
+}
+
+TEST_F(Blast, WhatReturnsIsRestored) {
+  const auto r = of({"pairs.yaml", "--only", "link:leaf2*"})[0];
+  ASSERT_EQ(r["failures"].size(), 2u);
+  for (const auto& f : r["failures"]) {
+    EXPECT_FALSE(f["single_point"]);
+    EXPECT_GT(f["restored_ns"], 1'000'000) << "not before the session is set up";
+  }
+}
+
+TEST_F(Blast, ASilentPortIsFoundByBfdOnly) {
+  const std::vector<std::string> arguments{"pairs.yaml", "--kinds", "port", "--only", "spine1:2 out", "--for", "ever"};
+  const auto without = of(arguments)[0];
+  EXPECT_TRUE(without["failures"][0]["repaired_ns"].is_null());
+  std::vector<std::string> with = arguments;
+  with.insert(with.end(), {"--set", "routing.bfd={ interval: 1ms, multiplier: 3 }", "--set", "run.duration=100ms"});
+  const auto r = of(with)[0];
+  EXPECT_GT(r["failures"][0]["repaired_ns"], 2'000'000);
+  EXPECT_LT(r["failures"][0]["repaired_ns"], 5'000'000);
+}
+
+TEST_F(Blast, IsTheSameForAnyNumberOfJobs) {
+  const Outcome one = railyard({"blast", "pairs.yaml", "--kinds", "link,switch", "--jobs", "1", "--csv", "one.csv"});
+  const Outcome three = railyard({"blast", "pairs.yaml", "--kinds", "link,switch", "--jobs", "3", "--csv", "three.csv"});
+  EXPECT_EQ(one.exit_code, kOk) << one.err;
+  EXPECT_EQ(one.out, three.out);
+  EXPECT_EQ(read("one.csv"), read("three.csv"));
+  EXPECT_THAT(one.out, HasSubstr("never came back"));
+}
+
+TEST_F(Blast, DesignsStandSideBySideOnAPage) {
+  write("one.yaml", std::string(kPairs) + "# one spine\n");
+  const Outcome o = railyard({"blast", "pairs.yaml", "one.yaml", "--kinds", "switch", "--html", "blast.html"});
+  EXPECT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("Side by side"));
+  const std::string page = read("blast.html");
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  EXPECT_THAT(page, HasSubstr("single point of failure"));
+  EXPECT_THAT(page, HasSubstr("Side by side"));
+}
+
+TEST_F(Blast, PairsFailTogether) {
+  const auto r = of({"pairs.yaml", "--pairs", "--only", "spine*", "--for", "ever"})[0];
+  ASSERT_EQ(r["failures"].size(), 1u);
+  EXPECT_EQ(r["failures"][0]["failed"], "spine1 + spine2");
+  EXPECT_TRUE(r["failures"][0]["single_point"]);
+}
+
+TEST_F(Blast, BadInputIsOneClearError) {
+  EXPECT_THAT(error(kInput, {"blast", "pairs.yaml", "--set", "traffic=[]"}), HasSubstr("there is no traffic"));
+  EXPECT_THAT(error(kInput, {"blast", "pairs.yaml", "--only", "leaf9"}), HasSubstr("nothing can fail"));
+  EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--kinds", "cable"}), HasSubstr("expected link, nic, switch"));
+  EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--pairs", "--most", "10"}), HasSubstr("66 failures"));
+  EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--at", "soon"}), HasSubstr("--at"));
+  EXPECT_THAT(error(kInput, {"blast", "pairs.yaml", "--set", "run.clock=wall"}), HasSubstr("run.clock"));
+}
+
+}  // namespace
+}  // namespace railyard::tools
