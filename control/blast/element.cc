@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kNames{std::pair{Kind::kLink, "link"}, std::pair{Kind::kNic, "nic"},
                             std::pair{Kind::kSwitch, "switch"}, std::pair{Kind::kRail, "rail"},
-                            std::pair{Kind::kPort, "port"}};
+                            std::pair{Kind::kPort, "port"}, std::pair{Kind::kMaintenance, "maintenance"}};
 
 bool is_switch(const spec::Lab& lab, const std::string& node) {
   return lab.find(node)->kind == spec::NodeSpec::Kind::kSwitch;
@@ -52,6 +52,15 @@ void add_switches(const spec::Lab& lab, std::vector<Element>& all) {
   for (std::size_t n = 0; n < lab.nodes.size(); ++n)
     if (lab.nodes[n].kind == spec::NodeSpec::Kind::kSwitch)
       crash(lab, n, all.emplace_back(Element{Kind::kSwitch, lab.nodes[n].name, {}, {}, {}}));
+}
+
+void add_maintenance(const spec::Lab& lab, std::vector<Element>& all) {
+  for (std::size_t n = 0; n < lab.nodes.size(); ++n) {
+    if (lab.nodes[n].kind != spec::NodeSpec::Kind::kSwitch) continue;
+    Element& element = all.emplace_back(Element{Kind::kMaintenance, lab.nodes[n].name, {}, {}, {}});
+    element.faults.push_back(fmt::format("on: \"{}\", drain: true", lab.nodes[n].name));
+    crash(lab, n, element);
+  }
 }
 
 void add_rails(const spec::Lab& lab, std::vector<Element>& all) {
@@ -92,7 +101,7 @@ const char* name(Kind kind) noexcept {
 Kind parse_kind(const std::string& word) {
   for (const auto& [kind, text] : kNames)
     if (word == text) return kind;
-  throw std::invalid_argument(fmt::format("'{}'; expected link, nic, switch, rail or port", word));
+  throw std::invalid_argument(fmt::format("'{}'; expected link, nic, switch, rail, port or maintenance", word));
 }
 
 std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kinds) {
@@ -114,6 +123,9 @@ std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kin
       case Kind::kPort:
         add_ports(lab, all);
         break;
+      case Kind::kMaintenance:
+        add_maintenance(lab, all);
+        break;
     }
   }
   return all;
@@ -134,9 +146,13 @@ std::vector<Element> pairs(const std::vector<Element>& all) {
 
 std::vector<std::string> faults_of(const Element& element, Duration at, Duration lasts) {
   std::vector<std::string> out;
-  for (const std::string& fault : element.faults)
-    out.push_back(fmt::format("name: blast-{}, {}, at: {}ps{}", out.size() + 1, fault, at.ps,
-                              lasts.ps > 0 ? fmt::format(", for: {}ps", lasts.ps) : ""));
+  for (const std::string& fault : element.faults) {
+    const bool waits_for_drain = element.kind == Kind::kMaintenance && fault.ends_with("crash: true");
+    const Duration from = !waits_for_drain ? at : lasts.ps > 0 ? at + lasts / 2 : at + at / 4;
+    const Duration length = waits_for_drain ? lasts / 4 : lasts;
+    out.push_back(fmt::format("name: blast-{}, {}, at: {}ps{}", out.size() + 1, fault, from.ps,
+                              length.ps > 0 ? fmt::format(", for: {}ps", length.ps) : ""));
+  }
   return out;
 }
 

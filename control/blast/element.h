@@ -11,7 +11,7 @@
 namespace railyard::blast {
 
 // In the order in which they are named to users.
-enum class Kind { kLink, kNic, kSwitch, kRail, kPort };
+enum class Kind { kLink, kNic, kSwitch, kRail, kPort, kMaintenance };
 
 // "link"
 const char* name(Kind kind) noexcept;
@@ -29,12 +29,13 @@ struct Element {
 
 // All of these kinds, in the order of the file: a link between switches loses its signal; a NIC's link does; a switch
 // crashes, with all its links; a rail is all switches that serve only one and the same NIC of hosts; a port sends in
-// vain, and keeps its signal.
+// vain, and keeps its signal; maintenance drains a switch, switches it off and on again, and lets it take traffic.
 std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kinds);
 // Each two of them.
 std::vector<Element> pairs(const std::vector<Element>& all);
 
-// Its faults as text, in force from `at` on for `lasts` (0: for ever).
+// Its faults as text, in force from `at` on for `lasts` (0: to the end). Under maintenance a switch is drained for as
+// long, and off in the third quarter of that time (without an end: from a quarter of `at` later on).
 std::vector<std::string> faults_of(const Element& element, Duration at, Duration lasts);
 
 }  // namespace railyard::blast

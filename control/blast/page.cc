@@ -32,11 +32,11 @@ std::string picture_of(const Result& result, const spec::Lab& lab) {
   for (const Cost& c : result.costs) {
     // What a failure touches beside others is theirs: a switch's links have a colour of their own.
     for (const std::size_t n : c.element.nodes)
-      if (c.element.kind == Kind::kSwitch) {
+      if (c.element.kind == Kind::kSwitch || c.element.kind == Kind::kMaintenance) {
         std::size_t& known = nodes[lab.nodes[n].name];
         known = std::max(known, shade(c));
       }
-    if (c.element.kind == Kind::kSwitch || c.element.kind == Kind::kRail) continue;
+    if (!c.element.nodes.empty()) continue;
     for (const std::size_t l : c.element.links) {
       std::size_t& known = links.try_emplace(l, 0).first->second;
       known = std::max(known, shade(c));

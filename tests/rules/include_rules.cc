@@ -84,8 +84,8 @@ const std::map<std::string, Rooms>& allowed() {
        {"control/base", "transports/roce", "transports/uet", "dataplane/base", "dataplane/wire", "dataplane/port"}},
       {"control/swarm",
        {"control/base", "control/collectives", "control/spec", "control/workload", "control/build", "control/fault",
-        "control/report", "control/telemetry", "dataplane/base", "dataplane/device", "dataplane/run",
-        "dataplane/switch", "transports/roce"}},
+        "control/report", "control/rerouting", "control/routing", "control/telemetry", "dataplane/base",
+        "dataplane/device", "dataplane/run", "dataplane/switch", "transports/roce"}},
       {"control/guest", {"control/base", "control/spec", "dataplane/base", "dataplane/wire"}},
       // What a lab and its agents say to each other: for the agent, too, which knows nothing of labs.
       {"control/agent_protocol", {"control/base", "transports/base", "dataplane/base", "dataplane/wire"}},

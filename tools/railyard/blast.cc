@@ -118,8 +118,8 @@ blast::Result blast_file(const BlastOptions& o, const std::string& file, const s
                           ? without["load_interval"]["to_ns"].get<std::int64_t>() * 1000
                           : (lab.run.duration ? lab.run.duration->ps : 0)};
   const Duration at = o.at.empty() ? load / 3 : time_of("--at", o.at);
-  const bool for_ever = o.lasts == "ever";
-  const Duration lasts = for_ever          ? Duration{}
+  const bool stays_broken = o.lasts == "unlimited";
+  const Duration lasts = stays_broken          ? Duration{}
                          : o.lasts.empty() ? std::max(load / 3, convergence(lab) * 2)
                                            : time_of("--for", o.lasts);
   // Long enough for what is to be seen: the failure, the return, and what transports make of it.
@@ -127,7 +127,7 @@ blast::Result blast_file(const BlastOptions& o, const std::string& file, const s
   Duration duration{};
   if (open_ended) {
     duration = std::max(lab.run.duration.value_or(Duration{}), at + lasts + settle);
-  } else if (lab.run.duration || for_ever) {
+  } else if (lab.run.duration || stays_broken) {
     constexpr std::int64_t kGivesUp = 10;  // seconds
     duration = std::max(lab.run.duration.value_or(Duration{}), (at + load) * 2 + lasts + Duration{kGivesUp * kPicosecondsPerSecond});
   }
@@ -197,7 +197,8 @@ void add_blast(CLI::App* command, int& exit_code) {
   command->add_option("--set", o->sets, "Set in all runs, as in railyard run")->type_name("PATH=VALUE");
   command
       ->add_option("--kinds", o->kinds,
-                   "What fails: link (between switches), nic, switch, rail, port (it sends in vain and keeps its signal)")
+                   "What fails: link (between switches), nic, switch, rail, port (it sends in vain and keeps its signal), "
+                   "maintenance (a switch is drained first)")
       ->delimiter(',')
       ->type_name("KINDS")
       ->capture_default_str();
@@ -209,7 +210,7 @@ void add_blast(CLI::App* command, int& exit_code) {
   command->add_option("--at", o->at, "When it fails (default: after a third of the load)")->type_name("TIME");
   command
       ->add_option("--for", o->lasts,
-                   "For how long, or `ever` (default: a third of the load, and twice the time that routing takes)")
+                   "For how long, or `unlimited` (default: a third of the load, and twice the time that routing takes)")
       ->type_name("TIME");
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
   command->add_option("--rows", o->rows, "Maximum number of rows of a table")->type_name("N")->capture_default_str();
@@ -224,7 +225,7 @@ void add_blast(CLI::App* command, int& exit_code) {
       "\n"
       "Examples:\n"
       "  railyard blast topologies/scenarios/remote-cut.yaml\n"
-      "  railyard blast LAB.yaml --only 'spine*' --for ever --html blast.html\n"
+      "  railyard blast LAB.yaml --only 'spine*' --for unlimited --html blast.html\n"
       "  railyard blast RAILS.yaml FAT-TREE.yaml --kinds switch,rail      # designs side by side\n"
       "  railyard blast LAB.yaml --pairs --kinds link --only 'leaf1*'");
   command->callback([o, &exit_code] { exit_code = run_blast(*o); });

@@ -6,7 +6,7 @@ namespace railyard::spec {
 void check_routing(const Draft& draft) {
   const Lab& lab = draft.lab;
   if (!lab.routing.bfd || lab.run.clock != Clock::kVirtual || lab.run.duration) return;
-  draft.sections.routing->at_or_self("bfd").fail("BFD sends packets for ever, and the run never ends; expected run.duration");
+  draft.sections.routing->at_or_self("bfd").fail("BFD never stops sending, and the run has no end; expected run.duration");
 }
 
 }  // namespace railyard::spec

@@ -69,6 +69,14 @@ TEST(Element, FaultsAreThoseOfAFile) {
   }
 }
 
+TEST(Element, UnderMaintenanceASwitchIsDrainedBeforeItIsOff) {
+  const std::vector<Element> all = elements(two_rails(), {Kind::kMaintenance});
+  EXPECT_THAT(names(all), ElementsAre("leaf-r1", "leaf-r2", "spine1"));
+  EXPECT_THAT(faults_of(all[2], Duration{8'000}, Duration{4'000}),
+              ElementsAre("name: blast-1, on: \"spine1\", drain: true, at: 8000ps, for: 4000ps",
+                          "name: blast-2, on: \"spine1\", crash: true, at: 10000ps, for: 1000ps"));
+}
+
 TEST(Element, AnUnknownKindIsNamed) { EXPECT_THROW(parse_kind("cable"), std::invalid_argument); }
 
 }  // namespace

@@ -16,8 +16,6 @@ const std::map<std::string, std::vector<std::string>>& on_purpose() {
   static const std::map<std::string, std::vector<std::string>> files{
       {"comparisons/t6-2-latency.yaml", {"window-below-bdp"}},  // one message at a time, as a latency test sends them
       {"explicit.yaml", {"receiver-slower-than-link"}},         // every key by example, a slow host among them
-      {"scenarios/deadlock-down-up.yaml", {"kmin-above-xoff"}},
-      {"scenarios/deadlock-ring.yaml", {"kmin-above-xoff"}},
       {"scenarios/ecn.yaml", {"kmin-above-xoff"}},  // marks are what it shows, pauses come first
       {"scenarios/deadlock-down-up.yaml", {"kmin-above-xoff", "accepted-buffer-cycle"}},
       {"scenarios/deadlock-ring.yaml", {"kmin-above-xoff", "accepted-buffer-cycle"}},

@@ -58,7 +58,7 @@ TEST(QosErrors, Classes) {
       {at("lossles: true"),
        "x.yaml:8:35: " + path +
            ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, pfc, cbfc, alpha, xoff, "
-           "headroom, by-rate, accept-loss, "
+           "headroom, by-rate, accept-loss, accept-deadlock, "
            "reserved, xon-offset, queue-alpha, queue-limit, queue-reserved, trim, ecn, drop, strict, weight, path, "
            "remap-to, min-frame-size"},
       {at("lossless: yes"), "x.yaml:8:45: " + path + ".lossless: 'yes' is neither true nor false"},

@@ -39,7 +39,7 @@ class Blast : public CommandLine {
 };
 
 TEST_F(Blast, ALinkOfTheFabricHealsAndNicsAreSinglePointsOfFailure) {
-  const auto r = of({"pairs.yaml", "--for", "ever"})[0];
+  const auto r = of({"pairs.yaml", "--for", "unlimited"})[0];
   EXPECT_EQ(r["failures"].size(), 4u + 4 + 4) << "links, NICs, switches";
   // For ever: hosts behind one leaf have no other.
   EXPECT_EQ(r["single_points"], 4 + 2);
@@ -63,7 +63,7 @@ TEST_F(Blast, WhatReturnsIsRestored) {
 }
 
 TEST_F(Blast, ASilentPortIsFoundByBfdOnly) {
-  const std::vector<std::string> arguments{"pairs.yaml", "--kinds", "port", "--only", "spine1:2 out", "--for", "ever"};
+  const std::vector<std::string> arguments{"pairs.yaml", "--kinds", "port", "--only", "spine1:2 out", "--for", "unlimited"};
   const auto without = of(arguments)[0];
   EXPECT_TRUE(without["failures"][0]["repaired_ns"].is_null());
   std::vector<std::string> with = arguments;
@@ -93,8 +93,28 @@ TEST_F(Blast, DesignsStandSideBySideOnAPage) {
   EXPECT_THAT(page, HasSubstr("Side by side"));
 }
 
+// Three hosts behind each leaf, so that four of them cross the spines.
+TEST_F(Blast, MaintenanceOfASpineLosesNothing) {
+  write("ring.yaml",
+        "name: ring\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 3 }\n"
+        "defaults: { link: { rate: 100Gbps, cable: 10m } }\n"
+        "collectives:\n  - { name: ar, collective: all-reduce, algorithm: ring, ranks: \"h*\", size: 64MiB }\n"
+        "routing: { processing: 100us, message-delay: 10us, fib-delay: 100us, session-setup: 1ms, carrier-delay: 100us }\n");
+  const auto r = of({"ring.yaml", "--kinds", "switch,maintenance", "--only", "switch:spine1", "--only", "maintenance:spine1"})[0];
+  ASSERT_EQ(r["failures"].size(), 2u);
+  for (const auto& f : r["failures"]) {
+    if (f["kind"] == "maintenance") {
+      EXPECT_EQ(f["lost"], 0) << f;
+      EXPECT_GE(f["stretch"], 1.0);
+      EXPECT_LT(f["stretch"], 2.0) << "half of the spines for a third of the time, and a class that is not full";
+    } else {
+      EXPECT_GT(f["lost"], 0) << f;
+    }
+  }
+}
+
 TEST_F(Blast, PairsFailTogether) {
-  const auto r = of({"pairs.yaml", "--pairs", "--only", "spine*", "--for", "ever"})[0];
+  const auto r = of({"pairs.yaml", "--pairs", "--only", "spine*", "--for", "unlimited"})[0];
   ASSERT_EQ(r["failures"].size(), 1u);
   EXPECT_EQ(r["failures"][0]["failed"], "spine1 + spine2");
   EXPECT_TRUE(r["failures"][0]["single_point"]);
