@@ -1,4 +1,5 @@
 // What is said of a bad file, word for word: the place, the path of the key, what was found, what was expected.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -244,6 +245,18 @@ TEST(DeviceErrors, Hosts) {
        "x.yaml:8:38: hosts.default.receive.rate: 0 is out of range; expected 1Mbps..10Tbps"},
       {at("qos: x"), "x.yaml:8:26: hosts.default.qos: there is no QoS profile 'x'. Known here: default"},
   });
+}
+
+TEST(RoutingErrors, Bfd) {
+  const auto error = [](const std::string& routing) {
+    return error_of(kSmall.substr(0, kSmall.find("run:")) + "routing: " + routing + "\n");
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(error("{ bfd: {} }"), HasSubstr("routing.bfd: BFD never stops sending, and the run has no end"));
+  EXPECT_THAT(error("{ protocol: static, bfd: {} }"), HasSubstr("is for protocol bgp or instant; the protocol is static"));
+  EXPECT_THAT(error("{ bfd: { interval: 1.5us } }"), HasSubstr("routing.bfd.interval"));
+  EXPECT_THAT(error("{ bfd: { interval: 10500ns } }"), HasSubstr("not a whole number of microseconds"));
+  EXPECT_THAT(error("{ bfd: { multiplier: 0 } }"), HasSubstr("expected 1..255"));
 }
 
 TEST(RunErrors, All) {

@@ -12,6 +12,8 @@ namespace {
 RoutingSpec random_routing(Chance& chance) {
   RoutingSpec r;
   r.protocol = chance.of({RoutingProtocol::kBgp, RoutingProtocol::kBgp, RoutingProtocol::kInstant, RoutingProtocol::kStatic});
+  if (r.protocol != RoutingProtocol::kStatic && chance.one_in(4))
+    r.bfd = BfdSpec{Duration{chance.integer(10, 1000) * std::int64_t{1'000'000}}, chance.integer(1, 255)};
   if (r.protocol != RoutingProtocol::kBgp) return r;
   r.as_numbers = chance.of({AsScheme::kAuto, AsScheme::kPerTier, AsScheme::kPerSwitch});
   for (Duration RoutingSpec::*time : {&RoutingSpec::carrier_delay, &RoutingSpec::session_setup, &RoutingSpec::message_delay,
@@ -81,6 +83,7 @@ Lab random_lab(std::mt19937_64& random) {
       {"", "plain words", "12", "a: b # c", "two\nlines\t\"and\" 'quotes' \\", "µ", "null", "~"});
   lab.routing = random_routing(chance);
   lab.run = random_run(chance);
+  if (lab.routing.bfd && !lab.run.duration) lab.run.duration = Duration{kMillisecond};
   if (chance.one_in(2)) lab.expect = {{"drops(wred) at leaf*:1/3 == 0", {}}};
   if (chance.one_in(2)) lab.expect.push_back({"goodput of a/h1->h2 >= 0.5 * goodput of b", {}});
   if (chance.one_in(3))
