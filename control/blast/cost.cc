@@ -64,12 +64,13 @@ void add_routing(Cost& cost, const Json& report, std::int64_t at_ns, std::int64_
     const Json& first = r["first_change_ns"];
     const Json& last = r["last_change_ns"];
     if (began < at_ns || !last.is_number() || last.get<std::int64_t>() < 0) continue;
-    if (back_ns == 0 || began < back_ns) {
-      if (!cost.first_change_ns) cost.first_change_ns = first.get<std::int64_t>() - at_ns;
+    const bool is_failure = back_ns == 0 || began < back_ns;
+    if (is_failure && !cost.first_change_ns) cost.first_change_ns = first.get<std::int64_t>() - at_ns;
+    // A failure that is over before routing is at rest and its return are one reaction.
+    if (is_failure && (back_ns == 0 || last.get<std::int64_t>() < back_ns))
       cost.repaired_ns = last.get<std::int64_t>() - at_ns;
-    } else {
+    else
       cost.restored_ns = last.get<std::int64_t>() - back_ns;
-    }
   }
 }
 

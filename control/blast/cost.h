@@ -27,7 +27,8 @@ struct Cost {
                                     // without it, by what was delivered with it
   std::size_t hit = 0;                        // flows that lost packets
   std::vector<std::string> gone{};            // flows and collectives that never came back
-  bool single_point() const noexcept { return !gone.empty(); }
+  bool divided = false;                       // hosts do not reach each other while it lasts
+  bool single_point() const noexcept { return divided || !gone.empty(); }
 };
 
 // How long the job took: until the last flow with an end and the last iteration of collectives completed, in

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -131,15 +133,62 @@ std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kin
   return all;
 }
 
-std::vector<Element> pairs(const std::vector<Element>& all) {
+namespace {
+
+// Ordered pairs of hosts that reach each other over links and switches that are not `down`; hosts forward nothing.
+std::uint64_t reachable_pairs(const spec::Lab& lab, const std::vector<bool>& link_down) {
+  std::map<std::string, std::size_t> number;
+  for (const spec::NodeSpec& n : lab.nodes) number.emplace(n.name, number.size());
+  std::vector<std::size_t> parent(lab.nodes.size());
+  for (std::size_t n = 0; n < parent.size(); ++n) parent[n] = n;
+  const auto root = [&](std::size_t n) {
+    while (parent[n] != n) n = parent[n] = parent[parent[n]];
+    return n;
+  };
+  for (std::size_t l = 0; l < lab.links.size(); ++l)
+    if (!link_down[l] && is_switch(lab, lab.links[l].a.node) && is_switch(lab, lab.links[l].b.node))
+      parent[root(number.at(lab.links[l].a.node))] = root(number.at(lab.links[l].b.node));
+  // Hosts with NICs in the same parts of the fabric are alike.
+  std::map<std::size_t, std::set<std::size_t>> parts_of;
+  std::uint64_t pairs = 0;
+  for (std::size_t l = 0; l < lab.links.size(); ++l) {
+    if (link_down[l]) continue;
+    const spec::LinkSpec& link = lab.links[l];
+    if (is_host(lab, link.a.node) && is_host(lab, link.b.node)) ++pairs;
+    for (const auto& [host, other] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}})
+      if (is_host(lab, host.node) && is_switch(lab, other.node))
+        parts_of[number.at(host.node)].insert(root(number.at(other.node)));
+  }
+  std::map<std::set<std::size_t>, std::uint64_t> alike;
+  for (const auto& [host, parts] : parts_of) ++alike[parts];
+  for (const auto& [a, n] : alike)
+    for (const auto& [b, m] : alike) {
+      const bool meet = std::ranges::any_of(a, [&](std::size_t part) { return b.contains(part); });
+      if (meet) pairs += a == b ? n * (n - 1) : n * m;
+    }
+  return pairs;
+}
+
+}  // namespace
+
+bool divides(const spec::Lab& lab, const Element& element) {
+  std::vector<bool> down(lab.links.size(), false);
+  const std::uint64_t before = reachable_pairs(lab, down);
+  for (const std::size_t l : element.links) down[l] = true;
+  return reachable_pairs(lab, down) < before;
+}
+
+std::vector<Element> pairs(const spec::Lab& lab, const std::vector<Element>& all) {
+  std::vector<Element> each;
+  std::ranges::copy_if(all, std::back_inserter(each), [&](const Element& e) { return !divides(lab, e); });
   std::vector<Element> out;
-  for (std::size_t a = 0; a < all.size(); ++a)
-    for (std::size_t b = a + 1; b < all.size(); ++b) {
-      Element& both = out.emplace_back(all[a]);
-      both.name += " + " + all[b].name;
-      both.faults.insert(both.faults.end(), all[b].faults.begin(), all[b].faults.end());
-      both.nodes.insert(both.nodes.end(), all[b].nodes.begin(), all[b].nodes.end());
-      both.links.insert(both.links.end(), all[b].links.begin(), all[b].links.end());
+  for (std::size_t a = 0; a < each.size(); ++a)
+    for (std::size_t b = a + 1; b < each.size(); ++b) {
+      Element& both = out.emplace_back(each[a]);
+      both.name += " + " + each[b].name;
+      both.faults.insert(both.faults.end(), each[b].faults.begin(), each[b].faults.end());
+      both.nodes.insert(both.nodes.end(), each[b].nodes.begin(), each[b].nodes.end());
+      both.links.insert(both.links.end(), each[b].links.begin(), each[b].links.end());
     }
   return out;
 }

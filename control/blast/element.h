@@ -31,8 +31,10 @@ struct Element {
 // crashes, with all its links; a rail is all switches that serve only one and the same NIC of hosts; a port sends in
 // vain, and keeps its signal; maintenance drains a switch, switches it off and on again, and lets it take traffic.
 std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kinds);
-// Each two of them.
-std::vector<Element> pairs(const std::vector<Element>& all);
+// Whether hosts that reach each other through switches do not while it is down: by the topology alone.
+bool divides(const spec::Lab& lab, const Element& element);
+// Each two of those that do not divide the hosts by themselves: with another nothing new would be seen.
+std::vector<Element> pairs(const spec::Lab& lab, const std::vector<Element>& all);
 
 // Its faults as text, in force from `at` on for `lasts` (0: to the end). Under maintenance a switch is drained for as
 // long, and off in the third quarter of that time (without an end: from a quarter of `at` later on).

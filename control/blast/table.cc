@@ -29,7 +29,7 @@ std::string reasons_text(const Cost& cost) {
 // The first ones by name.
 std::string gone_text(const Cost& cost) {
   constexpr std::size_t kShown = 3;
-  if (cost.gone.empty()) return "none";
+  if (cost.gone.empty()) return cost.divided ? "divides hosts" : "none";
   const auto end = cost.gone.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, cost.gone.size()));
   return fmt::format("{}: {}{}", cost.gone.size(), fmt::join(cost.gone.begin(), end, ", "),
                      cost.gone.size() > kShown ? ", ..." : "");
@@ -103,8 +103,8 @@ std::string text(const Result& result, std::size_t most) {
   std::string out = heading(result) + "\n\n" + text_table(rows(result, most), kTextColumns, "  ");
   if (result.costs.size() > most) out += fmt::format("  and {} more, which cost less\n", result.costs.size() - most);
   const std::size_t points = result.single_points();
-  out += points == 0 ? "\nNo single point of failure: all flows and collectives come back.\n"
-                     : fmt::format("\n{} single {} of failure: flows or collectives never come back.\n", points,
+  out += points == 0 ? "\nNo single point of failure: hosts reach each other, and all flows and collectives come back.\n"
+                     : fmt::format("\n{} single {} of failure: hosts are divided, or work never comes back.\n", points,
                                    points == 1 ? "point" : "points");
   return out;
 }
@@ -144,6 +144,7 @@ nlohmann::ordered_json json(const std::vector<Result>& results) {
                        {"restored_ns", number(c.restored_ns)},
                        {"flows_hit", c.hit},
                        {"never_came_back", c.gone},
+                       {"divides_hosts", c.divided},
                        {"single_point", c.single_point()}});
     }
     out.push_back({{"spec", r.file},

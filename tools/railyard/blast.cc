@@ -68,12 +68,13 @@ std::vector<blast::Element> elements_of(const BlastOptions& o, const spec::Lab& 
   if (all.empty())
     throw InputError(fmt::format("{}: nothing can fail: no part fits --kinds and --only; expected e.g. --only 'spine*'",
                                  file));
-  if (o.pairs) all = blast::pairs(all);
+  if (o.pairs) all = blast::pairs(lab, all);
   if (all.size() > o.most)
     throw std::invalid_argument(fmt::format("{}: {} failures, a run each; expected at most {}, by --only or --kinds, or "
                                             "a higher --most",
                                             file, all.size(), o.most));
-  if (all.empty()) throw InputError(fmt::format("{}: --pairs: only one part can fail; expected two or more", file));
+  if (all.empty())
+    throw InputError(fmt::format("{}: --pairs: expected two parts or more that do not divide the hosts by themselves", file));
   return all;
 }
 
@@ -83,6 +84,18 @@ Duration convergence(const spec::Lab& lab) {
   constexpr int kHops = 5;
   const Duration bfd = r.bfd ? r.bfd->interval * r.bfd->multiplier : Duration{};
   return r.carrier_delay + bfd + (r.processing + r.message_delay) * kHops + r.fib_delay;
+}
+
+// For how long a flow without an end may be silent after the path is back: two timeouts of its transport.
+Duration longest_silence(const spec::Lab& lab) {
+  Duration longest{};
+  for (const spec::TrafficSpec& t : lab.traffic)
+    for (const auto& [name, host] : lab.hosts) {
+      // IBTA 11.6.2: 4.096 us x 2^n.
+      if (t.is_roce()) longest = std::max(longest, Duration{4'096'000} * (std::int64_t{1} << host.roce.ack_timeout));
+      if (t.is_uet()) longest = std::max(longest, host.uet.rto);
+    }
+  return longest * 2;
 }
 
 std::string picoseconds(Duration d) { return fmt::format("{}ps", d.ps); }
@@ -122,8 +135,13 @@ blast::Result blast_file(const BlastOptions& o, const std::string& file, const s
   const Duration lasts = stays_broken          ? Duration{}
                          : o.lasts.empty() ? std::max(load / 3, convergence(lab) * 2)
                                            : time_of("--for", o.lasts);
+  if (!o.lasts.empty() && !stays_broken && lasts.ps <= 0)
+    throw std::invalid_argument("--for: 0 is no failure; expected a time above 0, or unlimited");
+  if (!open_ended && at >= load)
+    throw std::invalid_argument(fmt::format("--at: {} is not before the end of the work ({}); expected less", o.at,
+                                            report::time_text(load)));
   // Long enough for what is to be seen: the failure, the return, and what transports make of it.
-  const Duration settle = convergence(lab) * 2 + lab.routing.session_setup;
+  const Duration settle = convergence(lab) * 2 + lab.routing.session_setup + longest_silence(lab);
   Duration duration{};
   if (open_ended) {
     duration = std::max(lab.run.duration.value_or(Duration{}), at + lasts + settle);
@@ -157,6 +175,7 @@ blast::Result blast_file(const BlastOptions& o, const std::string& file, const s
       return;
     }
     costs[r.index] = blast::cost_of(e, r.report, without, at, lasts, duration);
+    costs[r.index]->divided = blast::divides(lab, e);
   });
   for (std::optional<blast::Cost>& c : costs)
     if (c) result.costs.push_back(std::move(*c));

@@ -50,7 +50,7 @@ TEST(Element, WithoutRailsNoRailFails) {
 }
 
 TEST(Element, PairsAreEachTwo) {
-  const std::vector<Element> all = pairs(elements(two_rails(), {Kind::kSwitch}));
+  const std::vector<Element> all = pairs(two_rails(), elements(two_rails(), {Kind::kSwitch}));
   EXPECT_THAT(names(all), ElementsAre("leaf-r1 + leaf-r2", "leaf-r1 + spine1", "leaf-r2 + spine1"));
   EXPECT_THAT(all[0].faults, SizeIs(2));
 }
@@ -75,6 +75,21 @@ TEST(Element, UnderMaintenanceASwitchIsDrainedBeforeItIsOff) {
   EXPECT_THAT(faults_of(all[2], Duration{8'000}, Duration{4'000}),
               ElementsAre("name: blast-1, on: \"spine1\", drain: true, at: 8000ps, for: 4000ps",
                           "name: blast-2, on: \"spine1\", crash: true, at: 10000ps, for: 1000ps"));
+}
+
+// By the topology alone. Hosts with a NIC on each of two rails reach each other over the other one.
+TEST(Element, WhatDividesTheHosts) {
+  for (const Element& e : elements(two_rails(), {Kind::kLink, Kind::kNic, Kind::kSwitch, Kind::kRail}))
+    EXPECT_FALSE(divides(two_rails(), e)) << e.name;
+  EXPECT_TRUE(divides(two_rails(), pairs(two_rails(), elements(two_rails(), {Kind::kRail}))[0])) << "both rails";
+  const spec::Lab lab =
+      spec::parse("name: ls\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n", "ls.yaml");
+  for (const Element& e : elements(lab, {Kind::kLink, Kind::kNic, Kind::kSwitch}))
+    EXPECT_EQ(divides(lab, e), e.kind == Kind::kNic || e.name.starts_with("leaf") != (e.kind == Kind::kLink)) << e.name;
+  // Only the spines do not: and both of them do.
+  const std::vector<Element> both = pairs(lab, elements(lab, {Kind::kSwitch}));
+  ASSERT_THAT(names(both), ElementsAre("spine1 + spine2"));
+  EXPECT_TRUE(divides(lab, both[0]));
 }
 
 TEST(Element, AnUnknownKindIsNamed) { EXPECT_THROW(parse_kind("cable"), std::invalid_argument); }

@@ -58,8 +58,28 @@ TEST_F(Blast, WhatReturnsIsRestored) {
   ASSERT_EQ(r["failures"].size(), 2u);
   for (const auto& f : r["failures"]) {
     EXPECT_FALSE(f["single_point"]);
+    EXPECT_EQ(f["repaired_ns"], 410'050);
     EXPECT_GT(f["restored_ns"], 1'000'000) << "not before the session is set up";
   }
+}
+
+// What comes back in time is a single point of failure all the same, and stands first.
+TEST_F(Blast, HostsThatAreDividedForAWhileAreDivided) {
+  const auto r = of({"pairs.yaml", "--for", "300us"})[0];
+  EXPECT_EQ(r["single_points"], 4 + 2);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(r["failures"][i]["divides_hosts"]) << r["failures"][i];
+  // Over before routing was at rest: one reaction, which ends after the return.
+  const auto f = part(r, "leaf2:3-spine1:2");
+  EXPECT_TRUE(f["repaired_ns"].is_null());
+  EXPECT_GT(f["restored_ns"], 0);
+}
+
+// Senders wait for their timeouts after the path is back; that is no end.
+TEST_F(Blast, TrafficWithoutAnEndComesBack) {
+  const auto r = of({"pairs.yaml", "--set", "traffic.t.bytes=0", "--set", "traffic.t.rate=1Gbps", "--set", "run.duration=3ms",
+                     "--set", "hosts.default.roce.ack-timeout=8", "--kinds", "link,switch", "--only", "*spine*"})[0];
+  EXPECT_EQ(r["single_points"], 0);
+  for (const auto& f : r["failures"]) EXPECT_EQ(f["never_came_back"].size(), 0u) << f;
 }
 
 TEST_F(Blast, ASilentPortIsFoundByBfdOnly) {
@@ -124,7 +144,9 @@ TEST_F(Blast, BadInputIsOneClearError) {
   EXPECT_THAT(error(kInput, {"blast", "pairs.yaml", "--set", "traffic=[]"}), HasSubstr("there is no traffic"));
   EXPECT_THAT(error(kInput, {"blast", "pairs.yaml", "--only", "leaf9"}), HasSubstr("nothing can fail"));
   EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--kinds", "cable"}), HasSubstr("expected link, nic, switch"));
-  EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--pairs", "--most", "10"}), HasSubstr("66 failures"));
+  EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--pairs", "--most", "10"}), HasSubstr("15 failures"));
+  EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--for", "0us"}), HasSubstr("--for"));
+  EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--at", "10s"}), HasSubstr("--at"));
   EXPECT_THAT(error(kUsage, {"blast", "pairs.yaml", "--at", "soon"}), HasSubstr("--at"));
   EXPECT_THAT(error(kInput, {"blast", "pairs.yaml", "--set", "run.clock=wall"}), HasSubstr("run.clock"));
 }

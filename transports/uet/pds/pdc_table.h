@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "transports/uet/pds/closed_pdcs.h"
@@ -29,9 +28,9 @@ class PdcTable {
   // At most `most` at a time, 2..65535; a PDCID is not used again before it has rested for `packets` or `target`. A
   // quarter of them, and at least one, is never an initiator's: two ends that had given all to PDCs of their own would
   // wait for each other. As many are never a target's: who opens PDCs without end would leave none for what begins
-  // here. What rests is a number: where there are few PDCs, others of the 65535 numbers are used meanwhile.
+  // here.
   PdcTable(std::uint16_t most, Duration packets, Duration target)
-      : most_of_a_kind_(without_reserve(most)), most_(most), resting_{Resting{packets}, Resting{target}} {
+      : most_(most), most_of_a_kind_(most - std::max(1u, most / 4u)), resting_{Resting{packets}, Resting{target}} {
     pdcs_.emplace_back();
   }
 
@@ -40,11 +39,12 @@ class PdcTable {
   Pdc* take(Instant now, bool initiator) {
     for (Resting& r : resting_)
       while (!r.initiators.empty() && now - r.initiators.front() >= r.quiet) r.initiators.pop_front();
-    if (live_ >= most_ || (initiator ? share_is_used() : live_ - initiators_ >= most_of_a_kind_)) return nullptr;
+    if (initiator ? share_is_used() : live_ - initiators_ >= most_of_a_kind_) return nullptr;
     std::uint16_t id = 0;
-    if (pdcs_.size() <= kPdcids) {
+    if (pdcs_.size() <= most_) {
       id = static_cast<std::uint16_t>(pdcs_.size());
-      pdcs_.emplace_back();
+      pdcs_.push_back(std::make_unique<Pdc>());
+      pdcs_[id]->id = PdcId{id};
     } else {
       const auto rested =
           std::ranges::find_if(resting_, [&](const Resting& r) { return !r.free.empty() && r.first_free() <= now; });
@@ -52,25 +52,13 @@ class PdcTable {
       id = rested->free.front().id;
       rested->free.pop_front();
     }
-    if (pdcs_[id] != nullptr) {
-      std::erase_if(spare_, [&](const Free& f) { return f.id == id; });
-    } else if (!spare_.empty() && spare_.front().since < now) {
-      pdcs_[id] = std::move(pdcs_[spare_.front().id]);
-      spare_.pop_front();
-    } else {
-      pdcs_[id] = std::make_unique<Pdc>();
-    }
-    pdcs_[id]->id = PdcId{id};
     ++live_;
     if (initiator) ++initiators_;
     return pdcs_[id].get();
   }
-  // `pdc` stays as it is at this instant.
   void give_back(Instant now, const Pdc& pdc, Rest why) {
     Resting& r = resting_[static_cast<std::size_t>(why)];
     r.free.push_back({pdc.id.value, now});
-    // With fewer PDCs than numbers the next one has another number.
-    if (most_ < kPdcids) spare_.push_back({pdc.id.value, now});
     --live_;
     if (!pdc.initiator) return;
     --initiators_;
@@ -87,10 +75,9 @@ class PdcTable {
       if (pdc != nullptr && pdc->live()) visit(*pdc);
   }
   std::size_t live() const noexcept { return live_; }
-  // When an initiator's that is not to be had now may be. never(): when one goes.
+  // When an initiator's that is not to be had now may be: never(): when one goes.
   Instant next_free() const noexcept {
     Instant next = Instant::never();
-    if (live_ >= most_ || initiators_ >= most_of_a_kind_) return next;
     for (const Resting& r : resting_) next = std::min(next, share_is_used() ? r.first_of_initiators() : r.first_free());
     return next;
   }
@@ -141,21 +128,15 @@ class PdcTable {
     return std::uint64_t{peer.value} << 16 | spdcid;
   }
 
-  static constexpr std::uint16_t kPdcids = 65535;
-  static constexpr std::uint16_t without_reserve(std::uint16_t most) noexcept {
-    return static_cast<std::uint16_t>(most - std::max(1, most / 4));
+  // What an initiator has given back is its share's until it may be used again: else who opens one after the other
+  // would have them all.
+  bool share_is_used() const noexcept {
+    return initiators_ + resting_[0].initiators.size() + resting_[1].initiators.size() >= most_of_a_kind_;
   }
 
-  // A number that an initiator has given back is its share's until it may be used again: else who opens one after the
-  // other would have them all.
-  bool share_is_used() const noexcept {
-    return initiators_ >= most_of_a_kind_ ||
-           initiators_ + resting_[0].initiators.size() + resting_[1].initiators.size() >= without_reserve(kPdcids);
-  }
-  std::vector<std::unique_ptr<Pdc>> pdcs_;  // by PDCID; 0 is nobody's, and those of numbers that rest may be
-  std::deque<Free> spare_;                  // numbers that rest and still have a PDC
+  std::vector<std::unique_ptr<Pdc>> pdcs_;  // by PDCID; 0 is nobody's
+  std::uint16_t most_;
   std::size_t most_of_a_kind_;
-  std::size_t most_;
   std::array<Resting, 2> resting_;  // by Rest
   std::size_t live_ = 0;
   std::size_t initiators_ = 0;  // of those that are live
