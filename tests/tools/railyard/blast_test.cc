@@ -76,8 +76,11 @@ TEST_F(Blast, HostsThatAreDividedForAWhileAreDivided) {
 
 // Senders wait for their timeouts after the path is back; that is no end.
 TEST_F(Blast, TrafficWithoutAnEndComesBack) {
-  const auto r = of({"pairs.yaml", "--set", "traffic.t.bytes=0", "--set", "traffic.t.rate=1Gbps", "--set", "run.duration=3ms",
-                     "--set", "hosts.default.roce.ack-timeout=8", "--kinds", "link,switch", "--only", "*spine*"})[0];
+  std::string open = kPairs;
+  const std::string bytes = "bytes: 16MiB";
+  open.replace(open.find(bytes), bytes.size(), "rate: 1Gbps");
+  write("open.yaml", open + "run: { duration: 3ms }\nhosts: { default: { roce: { ack-timeout: 8 } } }\n");
+  const auto r = of({"open.yaml", "--kinds", "link,switch", "--only", "*spine*"})[0];
   EXPECT_EQ(r["single_points"], 0);
   for (const auto& f : r["failures"]) EXPECT_EQ(f["never_came_back"].size(), 0u) << f;
 }
