@@ -358,6 +358,7 @@ class Engine {
   void send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out);
   void lose_rudi(Instant now, std::uint32_t slot);
   void release_rudi(Instant now, std::uint32_t slot);
+  void give_up_rudi(Instant now, std::uint32_t slot);
   Duration rudi_rto(const RudiPacket& p) const noexcept;
   Instant first_look_at(const RudiLine& line, const RudiPacket& p) const noexcept;
   void on_rudi_timer(Instant at, std::uint32_t slot);

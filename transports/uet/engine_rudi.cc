@@ -190,10 +190,12 @@ void Engine::send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out) {
   p.lost = false;
   p.sent_at = now;
   p.entropy = line.paths.next(now, line.chance);
-  if (p.deadline <= now) {
-    // A timeout passed while it waited for its turn. It counts if the peer has been silent since it was sent first.
-    if (again && p.deadline > Instant{} && line.newest_heard < p.sent_first_at && p.timeouts <= fep_.config.retries)
-      ++p.timeouts;
+  if (p.deadline <= now || p.timed_out) {
+    // Another timeout passed while it waited for its turn. It counts if the peer has been silent since it was sent
+    // first; it is sent once more for the last.
+    const bool another = again && p.deadline > Instant{} && p.deadline <= now;
+    if (another && line.newest_heard <= p.sent_first_at && p.timeouts < fep_.config.retries) ++p.timeouts;
+    p.timed_out = false;
     p.deadline = now + rudi_rto(p);
   }
   p.looked_at = first_look_at(line, p);
@@ -231,6 +233,22 @@ void Engine::release_rudi(Instant now, std::uint32_t slot) {
   settle_rudi(now, p.line);
 }
 
+// With the packet its message has failed: it completes now, and nothing more of it is sent. Answers that are under way
+// find no packet.
+void Engine::give_up_rudi(Instant now, std::uint32_t slot) {
+  const std::uint32_t message = rudi_.packets[slot].message;
+  RudiLine& line = rudi_.lines[rudi_.packets[slot].line];
+  if (!line.messages.empty() && line.messages.front() == message) line.messages.pop();
+  initiator_.send_no_more(message);
+  std::vector<std::uint32_t> of_message;
+  for (std::uint32_t i = 0; i < rudi_.packets.size(); ++i)
+    if (rudi_.packets[i].used && rudi_.packets[i].message == message) of_message.push_back(i);
+  for (const std::uint32_t i : of_message) {
+    initiator_.on_connectionless_failed(message, Status::kRetryExceeded);
+    release_rudi(now, i);
+  }
+}
+
 // A number is free: the first that waits for one takes it, if it still has something to send.
 void Engine::wake_rudi_waiter(Instant now) {
   while (!rudi_.waiting.empty()) {
@@ -249,8 +267,9 @@ Duration Engine::rudi_rto(const RudiPacket& p) const noexcept {
 }
 
 // As of a PDC's packets (engine_losses.cc): one that was overtaken is waited for as long as any took lately and as long
-// again, another one twice that. In a lossless class time shows nothing.
+// again, another one twice that. In a lossless class time shows nothing, nor where nobody has answered for a timeout.
 Instant Engine::first_look_at(const RudiLine& line, const RudiPacket& p) const noexcept {
+  if (p.timeouts > 0 && line.newest_heard <= p.sent_first_at) return p.deadline;
   if (!fep_.config.infer_loss || data_lines_[line.data_class].config.lossless) return p.deadline;
   return std::min(p.deadline, p.sent_at + std::min(line.reorder.patience(), fep_.config.rto_init));
 }
@@ -260,10 +279,8 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   if (!p.used || p.lost || p.looked_at != at) return;
   RudiLine& line = rudi_.lines[p.line];
   // As of a PDC's packets (is_cut_for_ever()): others are answered, and this one never.
-  if (p.transmissions >= RudiPacket::kMostCounted && at - p.sent_first_at > fep_.config.silence()) {
-    initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
-    return release_rudi(at, slot);
-  }
+  if (p.transmissions >= RudiPacket::kMostCounted && at - p.sent_first_at > fep_.config.silence())
+    return give_up_rudi(at, slot);
   if (at < p.deadline && p.timeouts <= fep_.config.retries) {
     const Duration longest = std::min(line.reorder.patience(), fep_.config.rto_init);  // it may be without end
     const Instant due = p.sent_at + longest * (p.sent_at < line.newest_heard ? 1 : 2);
@@ -283,9 +300,10 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   line.paths.on_feedback(at, p.entropy, PathFeedback::kTimeout);
   line.congestion.on_loss(p.octets);
   p.unclear = p.transmissions > 1;
-  if (++p.timeouts <= fep_.config.retries) return lose_rudi(at, slot);
-  initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
-  release_rudi(at, slot);
+  if (++p.timeouts > fep_.config.retries) return give_up_rudi(at, slot);
+  p.timed_out = true;
+  p.deadline = at + rudi_rto(p);
+  lose_rudi(at, slot);
 }
 
 // The outstanding packet that an answer is of; nullptr: of none.
@@ -344,8 +362,7 @@ void Engine::on_rudi_trimmed(Instant now, std::uint32_t slot, std::uint16_t entr
   // As of a PDC's packets (is_cut_for_ever()), but since it was sent first: each goes by itself.
   if (p.transmissions < RudiPacket::kMostCounted || now - p.sent_first_at <= fep_.config.silence())
     return lose_rudi(now, slot);
-  initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
-  release_rudi(now, slot);
+  give_up_rudi(now, slot);
 }
 
 // The answer of a READ was cut.

@@ -324,6 +324,50 @@ TEST(Rudi, LossesAreFoundByTime) {
   }
 }
 
+// Nothing is answered: it goes once and `retries` times again, after twice the time each time.
+TEST(Rudi, EachTimeoutCountsOnce) {
+  EngineConfig config = test_config();
+  config.infer_loss = false;
+  Pair pair(config);
+  pair.fate = [](const Seen&) { return Fate{.lost = true}; };
+  pair.post(0, rudi(pair.write(0, 1, 0, kTo, 100)));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:retry_exceeded");
+  ASSERT_EQ(pair.log().size(), config.retries + 1u);
+  for (std::size_t i = 1; i < pair.log().size(); ++i)
+    EXPECT_EQ(pair.log()[i].at - pair.log()[i - 1].at, config.rto_init * (1 << (i - 1)));
+  EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), config.retries + 1u);
+}
+
+// As long as nobody answers, losses are inferred within the first timeout alone: then it backs off.
+TEST(Rudi, NothingIsInferredFromSilence) {
+  Pair pair;
+  ASSERT_TRUE(test_config().infer_loss);
+  pair.fate = [](const Seen&) { return Fate{.lost = true}; };
+  pair.post(0, rudi(pair.write(0, 1, 0, kTo, 100)));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:retry_exceeded");
+  const Instant first = pair.log().front().at + test_config().rto_init;
+  EXPECT_EQ(std::ranges::count_if(pair.log(), [&](const Seen& s) { return s.at >= first; }), test_config().retries + 0u);
+}
+
+// With a packet that is given up its message has failed: what was not sent of it yet is not sent any more.
+TEST(Rudi, AMessageFailsWithItsFirstPacketThatIsGivenUp) {
+  Pair pair(far_away());
+  pair.fate = [](const Seen&) { return Fate{.lost = true}; };
+  pair.fill(0, 0, 300'000);
+  pair.post(0, rudi(pair.write(0, 1, 0, kTo, 300'000)));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:retry_exceeded");
+  EXPECT_LE(most_outstanding(pair), kWindow + 1) << "of 293";
+  pair.fate = {};
+  pair.post(0, rudi(pair.write(0, 2, 0, kTo, 300'000)));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "2:success");
+  EXPECT_TRUE(pair.same(0, 0, 1, kTo, 300'000));
+  pair.expect_clean();
+}
+
 // A cut says that the peer is there: it is no try in vain, however often it happens.
 TEST(Rudi, CutsAreNoTimeouts) {
   EngineConfig config = test_config();

@@ -57,8 +57,8 @@ void FlowEndpoint::take_message(Instant now, Lane& lane, const Completion& compl
                             {lane.memory.data() + std::uint64_t{slot} * c.message, completion.octets});
   else if (right)
     right = completion.intact && completion.stream == c.id && completion.offset == c.offset_of(lane.q, k);
-  // ROD promises their order, too.
-  if (right && c.mode == DeliveryMode::kRod) right = k == lane.whole.next();
+  // ROD promises their order, too: of those that did not fail with their PDC.
+  if (right && c.mode == DeliveryMode::kRod) right = lane.whole.is_after_all(k);
   const bool is_new = right && lane.whole.add(k);
   if (is_new && c.mode == DeliveryMode::kUud) {
     note_order(lane, flow, k);

@@ -26,6 +26,8 @@ class NumbersDone {
     early_.erase(early_.begin(), end);
     return true;
   }
+  // Whether none is done that is as large or larger.
+  bool is_after_all(std::uint64_t n) const noexcept { return n >= next_ && (early_.empty() || n > early_.back()); }
   // The first one that is not done.
   std::uint64_t next() const noexcept { return next_; }
 

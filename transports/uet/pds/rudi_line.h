@@ -29,8 +29,9 @@ struct RudiPacket {
   static constexpr std::uint8_t kMostCounted = 255;
   std::uint8_t transmissions = 0;  // no further than kMostCounted
   std::uint8_t timeouts = 0;       // in a row
-  bool lost = false;     // goes again
-  bool unclear = false;  // more than one of its retransmissions may have arrived
+  bool lost = false;       // goes again
+  bool timed_out = false;  // since it was sent last
+  bool unclear = false;    // more than one of its retransmissions may have arrived
   bool used = false;
 };
 

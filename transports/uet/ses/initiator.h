@@ -100,7 +100,9 @@ class Initiator {
   std::uint32_t begin_connectionless(std::uint32_t message) noexcept;
   void on_connectionless_answered(std::uint32_t message, std::uint32_t index, const SesResponseValues& response,
                                   const PayloadRef& payload);
+  // One of its packets is given up.
   void on_connectionless_failed(std::uint32_t message, Status status);
+  void send_no_more(std::uint32_t message) noexcept { messages_[message].sent_all = true; }
   // Nothing more is waited for.
   void finish_connectionless(std::uint32_t message);
 
