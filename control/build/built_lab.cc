@@ -451,6 +451,7 @@ class BuiltLab::Builder {
     c.peer_mac = mac_of(e.neighbour, e.neighbour_port);
     c.gateway_v4 = node.loopback_v4;
     c.gateway_v6 = node.loopback_v6;
+    c.faces_hosts = is_last_hop;
     c.mtu = static_cast<std::uint32_t>(link.mtu);
     c.trust = trust_map(qos);
     c.pfc = pfc_of(lab_, node, e.port.value + 1, link.rate);

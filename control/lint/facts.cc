@@ -62,13 +62,16 @@ std::vector<Hop> Facts::hops(const Stream& stream) const {
   for (const routing::ClassStep& s : steps) {
     std::vector<PortIndex>& in = ways_in[{s.node, s.arrives}];
     if (&s == &steps.front()) in.push_back(first.neighbour_port);
-    for (const Edge* e : s.next) ways_in[{e->neighbour, s.leaves}].push_back(e->neighbour_port);
+    for (const routing::ClassStep::Exit& x : s.next)
+      ways_in[{x.edge->neighbour, x.leaves}].push_back(x.edge->neighbour_port);
     for (const PortIndex from : in) {
-      const auto leave = [&](PortIndex out) {
-        all.push_back({s.node, from.value + 1, s.in_class, out.value + 1, s.out_class, s.arrives, s.leaves});
+      const auto leave = [&](const routing::ClassStep::Exit& x) {
+        all.push_back(
+            {s.node, from.value + 1, s.in_class, x.edge->port.value + 1, x.out_class, s.arrives, x.leaves});
       };
-      if (s.node == last.neighbour) leave(last.neighbour_port);
-      for (const Edge* e : s.next) leave(e->port);
+      if (s.node == last.neighbour)
+        leave(classes_.exit(s.node, *std::ranges::find(graph_.edges(s.node), last.neighbour_port, &Edge::port), s.arrives));
+      for (const routing::ClassStep::Exit& x : s.next) leave(x);
     }
   }
   return all;

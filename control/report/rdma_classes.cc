@@ -92,18 +92,24 @@ class Walk {
     found.first_class = class_of(s.from, s.sent);
     for (const routing::ClassStep& step : classes_.steps(s.from, s.to, s.sent)) {
       const auto in = static_cast<std::size_t>(step.in_class);
-      const auto out = static_cast<std::size_t>(step.out_class);
-      found.lossless |= lossless_at(step.node, in) || lossless_at(step.node, out);
-      if (step.node == s.to) found.arrives.insert(step.leaves);
+      found.lossless |= lossless_at(step.node, in);
+      const auto leave = [&](const routing::ClassStep::Exit& x) {
+        const auto out = static_cast<std::size_t>(x.out_class);
+        found.lossless |= lossless_at(step.node, out);
+        found.places.insert({step.node, x.edge->port.value, out});
+      };
       for (const routing::Graph::Edge& e : graph_.edges(step.node)) {
         if (step.node == s.from && ends.sources.contains(e.neighbour))
           found.places.insert({step.node, e.port.value, in});
-        if (step.node == s.to && ends.destinations.contains(e.neighbour))
-          found.places.insert({step.node, e.port.value, out});
+        if (step.node == s.to && ends.destinations.contains(e.neighbour)) {
+          const routing::ClassStep::Exit last = classes_.exit(step.node, e, step.arrives);
+          leave(last);
+          found.arrives.insert(last.leaves);
+        }
       }
-      for (const routing::Graph::Edge* e : step.next) {
-        found.places.insert({step.node, e->port.value, out});
-        found.places.insert({e->neighbour, e->neighbour_port.value, class_of(e->neighbour, step.leaves)});
+      for (const routing::ClassStep::Exit& x : step.next) {
+        leave(x);
+        found.places.insert({x.edge->neighbour, x.edge->neighbour_port.value, class_of(x.edge->neighbour, x.leaves)});
       }
     }
     return found;

@@ -193,6 +193,13 @@ class Walk {
       ends_.insert("comes to " + lab_.spec().nodes[e.neighbour].name);
   }
 
+  // By the port that is chosen; else by the first.
+  static int out_class(const Switch::NextHop& hop) {
+    for (const Switch::NextHop::Member& m : hop.members)
+      if (!hop.chosen || *hop.chosen == m.port) return m.out_class.value;
+    return hop.in_class.value;
+  }
+
   void look(const At& at, int depth, std::vector<At>& next) {
     const std::string& name = lab_.spec().nodes[at.node].name;
     Packet packet{};
@@ -208,7 +215,7 @@ class Walk {
         {{"hop", depth},
          {"node", name},
          {"in", port_text(lab_, at.node, at.in)},
-         {"class", hop.out_class.value},
+         {"class", out_class(hop)},
          {"policy", hop.members.size() > 1 ? Json(std::string(info(hop.policy).name)) : Json(nullptr)},
          {"hash", hop.chosen && hop.members.size() > 1 ? Json(fmt::format("{:08x}", hop.hash)) : Json(nullptr)},
          {"next_hops", std::move(members)},
@@ -222,7 +229,7 @@ class Walk {
     for (const Switch::NextHop::Member& m : hop.members) {
       if (!m.up || (hop.chosen && *hop.chosen != m.port)) continue;
       wire::FrameView v = at.view;
-      if (hop.out_class != hop.in_class) v.traffic_class_octet = static_cast<std::uint8_t>(hop.out_dscp << 2 | 2);
+      if (m.out_class != hop.in_class) v.traffic_class_octet = static_cast<std::uint8_t>(m.out_dscp << 2 | 2);
       go(next, *edge_at(lab_.graph(), at.node, m.port), v);
     }
   }

@@ -1,8 +1,10 @@
 #include "control/routing/buffer_cycles.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -19,8 +21,12 @@ class Dependencies {
     for (std::size_t n = 0; n < graph.size(); ++n) {
       by_port_.emplace_back(graph.ports(n), kNoEdge);
       for (const Graph::Edge& e : graph.edges(n)) {
-        if (graph.is_switch(e.neighbour)) by_port_.back()[e.port.index()] = edges_.size();
-        edges_.push_back({n, &e});
+        if (!graph.is_switch(n) || !graph.is_switch(e.neighbour)) continue;
+        by_port_.back()[e.port.index()] = edges_.size();
+        edges_.push_back({n, &e, {}});
+        for (std::size_t k = 0; k < kPriorities; ++k)
+          edges_.back().to[k] = static_cast<std::int8_t>(spec::remap_at(
+              graph.lab(), graph.lab().nodes[n], e.port.value + 1, graph.lab().links[e.link].rate, k));
       }
     }
     for (const CodePoint& p : kinds_of_code_points(graph.lab())) number_of(p);
@@ -35,6 +41,7 @@ class Dependencies {
   struct DirectedLink {
     std::size_t from;
     const Graph::Edge* edge;
+    std::array<std::int8_t, kPriorities> to;  // what frames of a class become that leave by it
   };
   using State = std::uint32_t;  // a link and the code point that frames have on it: link x kMostPoints + point
   static constexpr std::uint32_t kMostPoints = 512;
@@ -54,15 +61,21 @@ class Dependencies {
   bool is_lossless(std::size_t node, std::uint32_t point) const {
     return qos(node).classes[static_cast<std::size_t>(class_at(node, point))].lossless;
   }
+  bool takes_detours(std::size_t node, std::uint32_t point) const {
+    const PathPolicy policy = qos(node).classes[static_cast<std::size_t>(class_at(node, point))].path.policy;
+    return policy == PathPolicy::kValiant || policy == PathPolicy::kUgal;
+  }
   bool has_senders(std::size_t node) const {
     return graph_.is_switch(node) && std::ranges::any_of(graph_.edges(node), [&](const Graph::Edge& e) {
              return !graph_.is_switch(e.neighbour);
            });
   }
-  std::uint32_t leaves_as(std::size_t node, std::uint32_t point) {
+  State leaves_as(std::size_t link, std::uint32_t point) {
+    const std::size_t node = edges_[link].from;
     const int in_class = class_at(node, point);
-    const int to = qos(node).classes[static_cast<std::size_t>(in_class)].remap_to;
-    return to < 0 || to == in_class ? point : number_of(remarked(qos(node), to, points_[point]));
+    const int to = edges_[link].to[static_cast<std::size_t>(in_class)];
+    const std::uint32_t leaves = to == in_class ? point : number_of(remarked(qos(node), to, points_[point]));
+    return static_cast<State>(link * kMostPoints + leaves);
   }
 
   void find() {
@@ -93,14 +106,18 @@ class Dependencies {
       const auto [node, point] = next_[i];
       const NextHopGroup& group = routes_.ribs[node].group(origin);
       if (group.ports.empty()) continue;
-      const std::uint32_t leaves = leaves_as(node, point);
-      for (const PortIndex port : group.ports) {
+      const auto leave = [&](PortIndex port) {
         const std::size_t link = by_port_[node][port.index()];
-        if (link == kNoEdge) continue;
-        const auto state = static_cast<State>(link * kMostPoints + leaves);
-        come(edges_[link].edge->neighbour, leaves).in.push_back(state);
-        here_[point][node].out.push_back(state);
-      }
+        if (link == kNoEdge) return std::optional<State>{};
+        const State state = leaves_as(link, point);
+        come(edges_[link].edge->neighbour, state % kMostPoints).in.push_back(state);
+        return std::optional(state);
+      };
+      for (const PortIndex port : group.ports)
+        if (const std::optional<State> state = leave(port)) here_[point][node].out.push_back(*state);
+      // Only what comes from hosts takes detours: no buffer of another switch waits for these.
+      if (routes_.detours != nullptr && has_senders_[node] && point < sent_ && takes_detours(node, point))
+        for (const Graph::Edge* e : routes_.detours->from(node, origin)) leave(e->port);
     }
     for (const auto& [node, point] : next_) {
       Here& h = here_[point][node];
@@ -187,6 +204,16 @@ std::vector<WaitingBuffer> Dependencies::cycle() const {
 std::vector<CodePoint> kinds_of_code_points(const spec::Lab& lab) {
   std::vector<CodePoint> all;
   for (int dscp = 0; dscp < 64; ++dscp) all.push_back({dscp});
+  // What only some ports do with a class is not looked into: then every kind of code point matters.
+  const bool remaps_by_port = std::ranges::any_of(lab.nodes, [](const spec::NodeSpec& n) {
+    return std::ranges::any_of(n.ports, [](const auto& port) {
+      return std::ranges::any_of(port.second.classes, [](const auto& over) { return over.second.remap_to.has_value(); });
+    });
+  }) || std::ranges::any_of(lab.qos, [](const auto& q) {
+    return std::ranges::any_of(q.second.classes, [](const spec::TrafficClass& c) {
+      return std::ranges::any_of(c.by_rate, [](const auto& over) { return over.second.remap_to.has_value(); });
+    });
+  });
   const bool by_pcp =
       std::ranges::any_of(lab.qos, [](const auto& q) { return q.second.trust == spec::Trust::kPcp; });
   for (int pcp = 0; by_pcp && pcp < 8; ++pcp) all.push_back({0, pcp});
@@ -194,7 +221,7 @@ std::vector<CodePoint> kinds_of_code_points(const spec::Lab& lab) {
   std::vector<CodePoint> out;
   for (const CodePoint& p : all) {
     std::vector<int> classes;
-    bool lossless = false;
+    bool lossless = remaps_by_port;
     for (const auto& [name, qos] : lab.qos) {
       classes.push_back(class_of(qos, p));
       lossless = lossless || qos.classes[static_cast<std::size_t>(classes.back())].lossless;

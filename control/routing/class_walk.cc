@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "control/routing/shortest_paths.h"
 #include "control/spec/frame_tags.h"
 #include "control/spec/port_class.h"
 
@@ -43,23 +44,42 @@ std::vector<ClassStep> ClassWalk::steps(std::size_t from, std::size_t to, const 
   if (!graph_.is_switch(from)) return all;
   const std::vector<int>& left = distances(to);
   if (left[from] == kUnreachable) return all;
+  const Onward* const ordered = graph_.order().any() ? &onward(to) : nullptr;
   std::set<std::pair<std::size_t, CodePoint>> seen{{from, sent}};
   std::deque<std::pair<std::size_t, CodePoint>> next(seen.begin(), seen.end());
   for (; !next.empty(); next.pop_front()) {
     const auto [node, point] = next.front();
     const spec::QosProfile& qos = spec::qos_of(graph_.lab(), graph_.lab().nodes[node]);
     ClassStep step{.node = node, .arrives = point, .in_class = class_of(qos, point)};
-    const int remap = qos.classes[static_cast<std::size_t>(step.in_class)].remap_to;
-    step.out_class = remap < 0 ? step.in_class : remap;
-    step.leaves = step.out_class == step.in_class ? point : remarked(qos, step.out_class, point);
     for (const Graph::Edge& e : graph_.edges(node)) {
-      if (!graph_.is_switch(e.neighbour) || left[node] == 0 || left[e.neighbour] != left[node] - 1) continue;
-      step.next.push_back(&e);
-      if (seen.insert({e.neighbour, step.leaves}).second) next.emplace_back(e.neighbour, step.leaves);
+      if (!graph_.is_switch(e.neighbour) || node == to) continue;
+      if (ordered != nullptr ? std::ranges::find((*ordered)[node], e.port) == (*ordered)[node].end()
+                             : left[e.neighbour] != left[node] - 1)
+        continue;
+      step.next.push_back(exit(node, e, point));
+      const CodePoint& leaves = step.next.back().leaves;
+      if (seen.insert({e.neighbour, leaves}).second) next.emplace_back(e.neighbour, leaves);
     }
     all.push_back(std::move(step));
   }
   return all;
+}
+
+ClassStep::Exit ClassWalk::exit(std::size_t node, const Graph::Edge& by, const CodePoint& arrives) const {
+  const spec::NodeSpec& here = graph_.lab().nodes[node];
+  const spec::QosProfile& qos = spec::qos_of(graph_.lab(), here);
+  const int in_class = class_of(qos, arrives);
+  const int out = spec::remap_at(graph_.lab(), here, by.port.value + 1, graph_.lab().links[by.link].rate,
+                                 static_cast<std::size_t>(in_class));
+  return {&by, out, out == in_class ? arrives : remarked(qos, out, arrives)};
+}
+
+const ClassWalk::Onward& ClassWalk::onward(std::size_t to) {
+  const auto [found, is_new] = onward_.try_emplace(to);
+  if (!is_new) return found->second;
+  const PathsTo paths(graph_, Origin{{}, {{to, {}}}});
+  for (std::size_t n = 0; n < graph_.size(); ++n) found->second.push_back(paths.group(n).ports);
+  return found->second;
 }
 
 const std::vector<int>& ClassWalk::distances(std::size_t to) {

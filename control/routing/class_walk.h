@@ -35,9 +35,12 @@ struct ClassStep {
   std::size_t node = 0;
   CodePoint arrives = {};
   int in_class = 0;
-  int out_class = 0;  // after remap-to
-  CodePoint leaves = {};
-  std::vector<const Graph::Edge*> next = {};  // to the next switches; none at the last
+  struct Exit {
+    const Graph::Edge* edge;
+    int out_class;  // after remap-to
+    CodePoint leaves;
+  };
+  std::vector<Exit> next = {};  // to the next switches; none at the last
 };
 
 class ClassWalk {
@@ -51,12 +54,20 @@ class ClassWalk {
   // for each code point, nearest first. Nothing: there is no path, or `from` is no switch.
   std::vector<ClassStep> steps(std::size_t from, std::size_t to, const CodePoint& sent);
 
+  // How frames that come to a switch as `arrives` leave by a link.
+  ClassStep::Exit exit(std::size_t node, const Graph::Edge& by, const CodePoint& arrives) const;
+
   // Links from each node to `to` through switches; kUnreachable: there is no such path.
   const std::vector<int>& distances(std::size_t to);
 
  private:
   const Graph& graph_;
+  // Where paths are ordered: the links by which a node leads on.
+  using Onward = std::vector<std::vector<PortIndex>>;
+  const Onward& onward(std::size_t to);
+
   std::map<std::size_t, std::vector<int>> distances_;
+  std::map<std::size_t, Onward> onward_;
 };
 
 }  // namespace railyard::routing

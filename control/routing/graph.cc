@@ -5,7 +5,7 @@
 namespace railyard::routing {
 
 Graph::Graph(const spec::Lab& lab)
-    : lab_(&lab), edges_(lab.nodes.size()), up_(lab.links.size(), true), drained_(lab.nodes.size(), false) {
+    : lab_(&lab), order_(lab), edges_(lab.nodes.size()), up_(lab.links.size(), true), drained_(lab.nodes.size(), false) {
   for (std::size_t i = 0; i < lab.nodes.size(); ++i) by_name_.emplace(lab.nodes[i].name, i);
   for (std::size_t i = 0; i < lab.links.size(); ++i) {
     const spec::LinkSpec& l = lab.links[i];

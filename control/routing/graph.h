@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "control/routing/path_order.h"
 #include "control/spec/spec.h"
 #include "dataplane/base/ids.h"
 
@@ -35,6 +36,9 @@ class Graph {
   // One more than the highest port that is linked.
   std::size_t ports(std::size_t node) const noexcept;
 
+  // Which paths are preferred.
+  const PathOrder& order() const noexcept { return order_; }
+
   // Whether a link carries frames: at first all do.
   bool is_up(std::size_t link) const noexcept { return up_[link]; }
   void set_up(std::size_t link, bool up) { up_[link] = up; }
@@ -44,6 +48,7 @@ class Graph {
 
  private:
   const spec::Lab* lab_;
+  PathOrder order_;
   std::unordered_map<std::string, std::size_t> by_name_;
   std::vector<std::vector<Edge>> edges_;
   std::vector<bool> up_;       // by link

@@ -55,20 +55,32 @@ PathsTo::PathsTo(const Graph& graph, const Origin& origin)
       groups_(graph.size()),
       through_(graph.size(), 0),
       last_resort_(graph.size(), false) {
-  find_distances(origin);
+  find_owners(origin);
+  if (graph.order().any()) {
+    rank_.assign(graph.size(), Rank::kInOrder);
+    suffix_.assign(graph.size(), PathOrder::kEnd);
+    find_in_order();
+    find_others(Rank::kOutOfOrder);
+    find_others(Rank::kDrained);
+  } else {
+    find_distances();
+  }
   for (const std::size_t n : nearest_first_)
     if (distance_[n] != 0) add_group(n);
   for (const Origin::Owner& owner : origin.owners)
     if (distance_[owner.node] == 0) groups_[owner.node].ports = owner.ports;
 }
 
-void PathsTo::find_distances(const Origin& origin) {
+void PathsTo::find_owners(const Origin& origin) {
   for (const Origin::Owner& owner : origin.owners) {
     if (!reaches(graph_, owner)) continue;
     distance_[owner.node] = 0;
     through_[owner.node] = kAnyWorth;
     nearest_first_.push_back(owner.node);
   }
+}
+
+void PathsTo::find_distances() {
   std::vector<std::size_t> drained;
   bool at_last = false;
   const auto look_from = [&](std::size_t n) {
@@ -94,12 +106,65 @@ void PathsTo::find_distances(const Origin& origin) {
   }
 }
 
+// Hop by hop: all that are equally far have their suffix, the lowest, before anybody is found behind them.
+void PathsTo::find_in_order() {
+  for (std::size_t i = 0; i < nearest_first_.size(); ++i) {
+    const std::size_t n = nearest_first_[i];
+    if (graph_.is_drained(n) && distance_[n] != 0) continue;
+    for (const Graph::Edge& e : graph_.edges(n)) {
+      const std::size_t m = e.neighbour;
+      if (!graph_.is_switch(m) || !graph_.is_up(e.link)) continue;
+      if (distance_[m] != kUnreached && distance_[m] != distance_[n] + 1) continue;
+      const std::optional<PathOrder::Suffix> suffix = graph_.order().before(suffix_[n], m, n);
+      if (!suffix) continue;
+      if (distance_[m] == kUnreached) nearest_first_.push_back(m);
+      distance_[m] = distance_[n] + 1;
+      suffix_[m] = std::min(suffix_[m], *suffix);
+    }
+  }
+}
+
+// Who is left, behind all that are known, nearest first.
+void PathsTo::find_others(Rank rank) {
+  std::vector<std::vector<std::size_t>> at;  // by distance
+  const auto put = [&](std::size_t n) {
+    const auto distance = static_cast<std::size_t>(distance_[n]);
+    if (at.size() <= distance) at.resize(distance + 1);
+    at[distance].push_back(n);
+  };
+  for (const std::size_t n : nearest_first_) put(n);
+  std::size_t known = nearest_first_.size();
+  if (known == graph_.size()) return;
+  for (std::size_t d = 0; d < at.size(); ++d)
+    for (std::size_t i = 0; i < at[d].size(); ++i) {
+      const std::size_t n = at[d][i];
+      if (graph_.is_drained(n) && d != 0 && rank != Rank::kDrained) continue;
+      for (const Graph::Edge& e : graph_.edges(n)) {
+        if (!graph_.is_switch(e.neighbour) || distance_[e.neighbour] != kUnreached || !graph_.is_up(e.link)) continue;
+        distance_[e.neighbour] = distance_[n] + 1;
+        rank_[e.neighbour] = rank;
+        last_resort_[e.neighbour] = rank == Rank::kDrained;
+        nearest_first_.push_back(e.neighbour);
+        put(e.neighbour);
+      }
+    }
+  if (known == nearest_first_.size()) return;
+  std::ranges::stable_sort(nearest_first_, {}, [&](std::size_t n) { return distance_[n]; });
+}
+
+bool PathsTo::leads_on(std::size_t n, std::size_t to) const {
+  if (distance_[to] != distance_[n] - 1) return false;
+  if (graph_.is_drained(to) && distance_[to] != 0 && !last_resort_[n]) return false;
+  if (rank_.empty()) return true;
+  if (rank_[to] > rank_[n]) return false;
+  return rank_[n] != Rank::kInOrder || graph_.order().before(suffix_[to], n, to) == suffix_[n];
+}
+
 void PathsTo::add_group(std::size_t n) {
   NextHopGroup& g = groups_[n];
   std::vector<Member> members;
   for (const Graph::Edge& e : graph_.edges(n)) {
-    if (!graph_.is_switch(e.neighbour) || distance_[e.neighbour] != distance_[n] - 1 || !graph_.is_up(e.link)) continue;
-    if (graph_.is_drained(e.neighbour) && distance_[e.neighbour] != 0 && !last_resort_[n]) continue;
+    if (!graph_.is_switch(e.neighbour) || !graph_.is_up(e.link) || !leads_on(n, e.neighbour)) continue;
     g.ports.push_back(e.port);
     members.push_back({e.link, std::min(graph_.lab().links[e.link].rate.bps, through_[e.neighbour])});
     through_[n] += members.back().worth;
@@ -119,7 +184,10 @@ std::vector<Route> Routes::table_of(std::size_t node, const Rib& rib) const {
     if (is_behind_trunks(origin) || origin.owners.front().node >= node) add_local();
     const NextHopGroup& group = rib.group(o);
     if (group.ports.empty()) continue;
-    for (const wire::IpPrefix& p : origin.prefixes) table.push_back({p, group.ports, group.weights});
+    for (const wire::IpPrefix& p : origin.prefixes) {
+      table.push_back({p, group.ports, group.weights});
+      if (detours != nullptr) detours->add_to(table.back(), node, o);
+    }
   }
   add_local();
   return table;
@@ -130,11 +198,14 @@ Routes shortest_paths(const Graph& graph) {
   routes.announced = announcements(graph);
   const std::vector<Origin>& origins = routes.announced.origins;
   for (std::size_t n = 0; n < graph.size(); ++n) routes.ribs.emplace_back(graph.is_switch(n) ? origins.size() : 0);
+  const auto detours = Detours::wanted(graph) ? std::make_shared<Detours>(graph) : nullptr;
   for (std::size_t o = 0; o < origins.size(); ++o) {
     const PathsTo paths(graph, origins[o]);
+    if (detours != nullptr) detours->add_origin(origins[o].owners.front().node, paths.distances());
     for (std::size_t n = 0; n < graph.size(); ++n)
       if (graph.is_switch(n)) routes.ribs[n].set(o, paths.group(n));
   }
+  routes.detours = detours;
   std::vector<wire::IpPrefix> prefixes;
   for (const std::vector<Route>& local : routes.announced.local)
     for (const Route& r : local) prefixes.push_back(r.prefix);

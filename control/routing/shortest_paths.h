@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/routing/announcements.h"
+#include "control/routing/detours.h"
 #include "control/routing/graph.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/switch/forwarding_table.h"
@@ -43,6 +44,7 @@ struct Routes {
   Announcements announced;
   std::vector<Rib> ribs;                 // by node; nothing in those of hosts
   std::shared_ptr<const FecTable> fecs;  // all prefixes of all switches
+  std::shared_ptr<const Detours> detours;  // nullptr: nobody takes any
 
   // What `node` forwards by, as a list; with `rib` in the place of its own.
   std::vector<Route> table_of(std::size_t node) const { return table_of(node, ribs[node]); }
@@ -61,22 +63,31 @@ inline constexpr std::int64_t kAnyWorth = std::numeric_limits<std::int64_t>::max
 // those without). None if all are alike.
 std::vector<std::uint32_t> weights_of(const Graph& graph, const std::vector<Member>& members);
 
-// The groups of all switches for one origin, over links that are up. Paths through switches that are drained are used
-// where there is no other.
+// The groups of all switches for one origin, over links that are up. Paths that are not in order (path_order.h) are used
+// where there is no other, and paths through switches that are drained where there are not even these.
 class PathsTo {
  public:
   static constexpr int kUnreached = -1;
 
+  // The better ones first.
+  enum class Rank : std::uint8_t { kInOrder, kOutOfOrder, kDrained };
+
   PathsTo(const Graph& graph, const Origin& origin);
 
   // In hops, to the nearest owner.
+  // Where paths are ordered: of those that go on as it does.
   int distance(std::size_t node) const noexcept { return distance_[node]; }
+  const std::vector<int>& distances() const noexcept { return distance_; }
   // Of an owner: its ports to trunks.
   const NextHopGroup& group(std::size_t node) const noexcept { return groups_[node]; }
 
  private:
-  void find_distances(const Origin& origin);
+  void find_owners(const Origin& origin);
+  void find_distances();
+  void find_in_order();
+  void find_others(Rank rank);
   void add_group(std::size_t node);
+  bool leads_on(std::size_t node, std::size_t neighbour) const;
 
   const Graph& graph_;
   std::vector<int> distance_;
@@ -84,10 +95,13 @@ class PathsTo {
   std::vector<NextHopGroup> groups_;
   std::vector<std::int64_t> through_;  // what can be carried by way of a node, in bit/s
   std::vector<bool> last_resort_;      // nodes that nothing but drained switches leads on from
+  std::vector<Rank> rank_;                   // of the paths from a node; none where all paths are alike
+  std::vector<PathOrder::Suffix> suffix_;    // the same
 };
 
 // Hop counts are the metric, as in the usual BGP design of a Clos (RFC 7938). Hosts are leaves of the graph: nothing is
 // routed through them.
+// `graph` outlives them where a class takes detours.
 Routes shortest_paths(const Graph& graph);
 
 }  // namespace railyard::routing

@@ -16,6 +16,7 @@ void apply(const ClassOverride& over, TrafficClass& c) {
   if (over.xoff) c.xoff = over.xoff;
   if (over.xon_offset) c.xon_offset = *over.xon_offset;
   if (over.headroom) c.headroom = over.headroom;
+  if (over.remap_to) c.remap_to = *over.remap_to;
 }
 
 const PortSpec* port_spec(const NodeSpec& node, int port) {
@@ -52,6 +53,17 @@ TrafficClass class_at(const Lab& lab, const NodeSpec& node, int port, BitRate ra
   if (const PortSpec* p = port_spec(node, port))
     if (const auto over = p->classes.find(static_cast<int>(priority)); over != p->classes.end()) apply(over->second, c);
   return c;
+}
+
+int remap_at(const Lab& lab, const NodeSpec& node, int port, BitRate rate, std::size_t priority) {
+  if (const PortSpec* p = port_spec(node, port))
+    if (const auto over = p->classes.find(static_cast<int>(priority));
+        over != p->classes.end() && over->second.remap_to)
+      return *over->second.remap_to;
+  const TrafficClass& c = qos_of(lab, node).classes[priority];
+  if (const auto over = c.by_rate.find(rate); over != c.by_rate.end() && over->second.remap_to)
+    return *over->second.remap_to;
+  return c.remap_to < 0 ? static_cast<int>(priority) : c.remap_to;
 }
 
 std::string pfc_key(const Lab& lab, const NodeSpec& node, int port, BitRate rate, std::size_t priority) {

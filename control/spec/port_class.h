@@ -13,6 +13,9 @@ const QosProfile& qos_of(const Lab& lab, const NodeSpec& node);
 // `by-rate` says of that rate, then what the node says of the port. `alpha` and `xoff` replace each other.
 TrafficClass class_at(const Lab& lab, const NodeSpec& node, int port, BitRate rate, std::size_t priority);
 
+// The class that frames of class `priority` are in from here on if they leave by `port`.
+int remap_at(const Lab& lab, const NodeSpec& node, int port, BitRate rate, std::size_t priority);
+
 // The classes for which PFC is enabled at a port. Without any `pfc` that says otherwise: those that are lossless there
 // and have no credits.
 struct PfcClasses {

@@ -86,6 +86,7 @@ struct ClassOverride {
   std::optional<Bytes> xoff;
   std::optional<Bytes> xon_offset;
   std::optional<Bytes> headroom;
+  std::optional<int> remap_to;  // of frames that leave by the port
 
   bool operator==(const ClassOverride&) const = default;
 };

@@ -31,6 +31,13 @@ enum class AsScheme : std::uint8_t {
   kPerSwitch,  // each switch has a number of its own
 };
 
+// Which paths are used while there are any such (control/routing/path_order.h).
+enum class PathOrder : std::uint8_t {
+  kAny,         // all of the fewest hops
+  kDimensions,  // the fewest hops among paths that go along one dimension of NodeSpec::at after the other
+  kGroups,      // the fewest hops among paths with at most one hop between groups, the first number of NodeSpec::at
+};
+
 // Of ports that flap, as "IP event dampening" of Cisco IOS has it, with its defaults. A penalty of 1000 for each time a
 // port goes down decays exponentially.
 struct DampeningSpec {
@@ -54,6 +61,7 @@ struct BfdSpec {
 struct RoutingSpec {
   RoutingProtocol protocol = RoutingProtocol::kBgp;
   AsScheme as_numbers = AsScheme::kAuto;
+  std::optional<PathOrder> order;  // nothing: what a preset sets, else kAny
   // From a port's loss (or gain) of signal to routing's notice; a port that comes back sooner has not been away.
   // "Often detected in milliseconds", RFC 7938 section 7.1.
   Duration carrier_delay{1'000'000'000};

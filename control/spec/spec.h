@@ -243,6 +243,7 @@ struct NodeSpec {
   Kind kind = Kind::kSwitch;
   std::string profile = "default";
   std::string role;                            // "leaf", "spine", ...: for pictures and selectors
+  std::vector<int> at;                         // switches: coordinates, for RoutingSpec::order; none: nowhere
   std::optional<wire::IpAddress> loopback_v4;  // switches
   std::optional<wire::IpAddress> loopback_v6;
   std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]

@@ -15,11 +15,11 @@ void Switch::remark_pcp(Packet& p, const TrustMap& map, Priority to) noexcept {
 }
 
 // The class of a frame from here on.
-Priority Switch::review_class(Packet& p, PortIndex in, Priority priority) noexcept {
+Priority Switch::review_class(Packet& p, PortIndex in, PortIndex out, Priority priority) noexcept {
   const SwitchPortConfig& port = config_.ports[in.index()];
   const PortFacts& f = facts_[in.index()];
   if (classify(port.trust, p) != priority) misclassified_[in.index()].increment();
-  const Priority to{port.remap.to[priority.index()]};
+  const Priority to{config_.ports[out.index()].remap.to[priority.index()]};
   if (to != priority) remark(p, f, to);
   return to;
 }

@@ -56,7 +56,7 @@ std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arriv
   if (ttl_of(p) <= 1) [[unlikely]]
     return kTtlExpired;
   a.priority = priority.value;  // drops at egress are counted there
-  if (paths_.depends_on_now(priority) && hops.count != 1) [[unlikely]]
+  if (paths_.depends_on_now(priority) && PathSelector::has_choice(hops)) [[unlikely]]
     return kAtItsTurn;
   a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
   __builtin_prefetch(&facts_[a.port]);
@@ -91,8 +91,8 @@ std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, A
     groups_[a.origin].rx_octets.add(std::uint64_t{a.octets} - p.frame_octets);
     a.octets = p.frame_octets;
   }
-  if (f.reviews_class) [[unlikely]]
-    a.priority = review_class(p, in, priority).value;
+  if (f.misclassifies | g.remaps) [[unlikely]]
+    a.priority = review_class(p, in, out, priority).value;
   std::memcpy(p.header(), g.rewrite.data(), g.rewrite.size());
   decrement_ttl(p);
   return kForward;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "dataplane/base/hash.h"
@@ -21,22 +22,30 @@ struct PrefixHash {
 
 ForwardingTable::ForwardingTable(const FecTable& fecs, std::span<const Route> routes) : entries_(fecs.size()) {
   std::unordered_map<wire::IpPrefix, NextHops, PrefixHash> by_prefix;
-  std::map<std::pair<std::vector<PortIndex>, std::vector<std::uint32_t>>, NextHops> groups;  // equal ones are kept once
+  using Group = std::tuple<const std::vector<PortIndex>&, const std::vector<std::uint32_t>&,
+                           const std::vector<Detour>&, std::uint8_t>;
+  std::map<Group, NextHops> groups;  // equal ones are kept once
   std::set<std::uint8_t, std::greater<>> lengths;     // that occur: the longest is tried first
   for (const Route& route : routes) {
     NextHops hops;
     if (route.ports.empty()) {
       hops.kind = NextHops::Kind::kLocal;
-    } else if (const auto known = groups.find({route.ports, route.weights}); known != groups.end()) {
+    } else if (const auto known = groups.find(Group{route.ports, route.weights, route.detours, route.hops});
+               known != groups.end()) {
       hops = known->second;
     } else {
       hops = {static_cast<std::uint32_t>(members_.size()), static_cast<std::uint16_t>(route.ports.size()),
-              NextHops::Kind::kGroup};
+              NextHops::Kind::kGroup, static_cast<std::uint8_t>(route.detours.size())};
       members_.insert(members_.end(), route.ports.begin(), route.ports.end());
       weights_.insert(weights_.end(), route.weights.begin(), route.weights.end());
+      lengths_.resize(members_.size(), route.hops);
+      for (const Detour& d : route.detours) {
+        members_.push_back(d.port);
+        lengths_.push_back(d.hops);
+      }
       weights_.resize(members_.size(), 1);
       groups_.push_back(hops);
-      groups.emplace(std::pair{route.ports, route.weights}, hops);
+      groups.emplace(Group{route.ports, route.weights, route.detours, route.hops}, hops);
     }
     by_prefix[route.prefix] = hops;
     lengths.insert(route.prefix.length);

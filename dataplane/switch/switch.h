@@ -80,10 +80,10 @@ class Switch final : public Device {
       PortIndex port;
       std::uint32_t weight;
       bool up;
+      Priority out_class{0};  // after the remap-to of the port ...
+      std::uint8_t out_dscp = 0;  // ... and the DSCP that it goes on with, if that is another class
     };
     Priority in_class{0};
-    Priority out_class{0};  // after the switch's remap-to ...
-    std::uint8_t out_dscp = 0;  // ... and the DSCP that it goes on with, if that is another class
     NextHops::Kind kind = NextHops::Kind::kNone;
     std::vector<Member> members;
     PathPolicy policy = PathPolicy::kEcmp;
@@ -168,7 +168,8 @@ class Switch final : public Device {
     std::uint16_t native_vid = kDefaultVid;
     bool peer_known = false;  // else its address in `rewrite` is what was heard, or 0
     bool up = true;
-    bool reviews_class = false;  // it is remapped here, or a fault has it wrong
+    bool misclassifies = false;  // what comes in: a fault has its class wrong
+    bool remaps = false;         // what leaves changes its class
     std::uint32_t largest_frame = 0;  // with tag and FCS
     std::uint32_t mtu = 0;
     std::uint64_t mac = 0;  // ours, as the first six octets of a header read in memory order
@@ -210,7 +211,7 @@ class Switch final : public Device {
   bool apply_vlan(Packet& packet, PortIndex in, PortIndex out);
   std::optional<std::uint16_t> vlan_of(const Packet& packet, PortIndex in) const noexcept;
   bool leave_in_vlan(Packet& packet, std::uint16_t vlan, PortIndex out) const noexcept;
-  Priority review_class(Packet& packet, PortIndex in, Priority priority) noexcept;
+  Priority review_class(Packet& packet, PortIndex in, PortIndex out, Priority priority) noexcept;
   static void remark(Packet& packet, const PortFacts& in, Priority to) noexcept;
   static void remark_pcp(Packet& packet, const TrustMap& map, Priority to) noexcept;
 

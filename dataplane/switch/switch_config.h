@@ -56,10 +56,11 @@ struct SwitchPortConfig {
   std::uint32_t mtu = 9216;  // longest IP packet, octets
   VlanMembership vlans;
   TrustMap trust;
-  ClassRemap remap;  // by class at ingress here
+  ClassRemap remap;  // of what leaves here, by its class so far
   PfcEnable pfc{};
   std::array<SwitchClassConfig, kPriorities> classes;
   NeighbourQuality quality;
+  bool faces_hosts = false;  // what comes in may take detours
   bool bfd = false;  // with a switch at the other end that has it, too
 };
 

@@ -64,7 +64,7 @@ void Switch::use_dscp_map(PortIndex port) {
       std::ranges::find_if(trust_maps_, [&](const TrustMap& m) { return std::memcmp(&m, &meant, sizeof m) == 0; });
   PortFacts& f = facts_[port.index()];
   f.trust = wrong.empty() ? &*same : wrong.last().get();
-  f.reviews_class = !wrong.empty() || !config_.ports[port.index()].remap.identity();
+  f.misclassifies = !wrong.empty();
 }
 
 void Switch::begin_wrong_dscp_map(std::uint32_t fault, PortIndex port,

@@ -57,7 +57,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     f.mtu = port.mtu;
     f.largest_frame = port.mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets +
                       config_.telemetry_octets;
-    f.reviews_class = !port.remap.identity();
+    f.remaps = !port.remap.identity();
     const auto same = std::find_if(trust_maps_.begin(), trust_maps_.end(),
                                    [&](const TrustMap& m) { return std::memcmp(&m, &port.trust, sizeof m) == 0; });
     f.trust = same != trust_maps_.end() ? &*same : &trust_maps_.emplace_back(port.trust);
@@ -101,6 +101,8 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     if (auto ok = validate(*config_.reports, "quality reports"); !ok) refuse(this->name(), ok.error());
   paths_ = PathSelector(config_.paths, config_.seed, this->name(), ports(), config_.buffer.cell);
   paths_.set_table(forwarding_);
+  for (std::size_t p = 0; p < ports(); ++p)
+    if (config_.ports[p].faces_hosts) paths_.set_edge(PortIndex{static_cast<std::uint16_t>(p)});
   use_tables_beyond();
   use_listeners();
   set_up_bfd();

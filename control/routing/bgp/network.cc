@@ -88,6 +88,21 @@ PathId Network::through(std::size_t node, std::size_t origin, PathId path) {
   return paths_.extend(as, path);
 }
 
+Network::Preference Network::preference(std::size_t node, const Peer& peer, const Advert& advert) const noexcept {
+  const std::uint32_t length = paths_.length(advert.path);
+  if (!graph_.order().any()) return {PathsTo::Rank::kInOrder, length, PathOrder::kEnd};
+  if (advert.rank == PathsTo::Rank::kInOrder)
+    if (const auto suffix = graph_.order().before(advert.suffix, node, peer.node))
+      return {PathsTo::Rank::kInOrder, length, *suffix};
+  return {std::max(advert.rank, PathsTo::Rank::kOutOfOrder), length, PathOrder::kEnd};
+}
+
+Advert Network::onward(std::size_t node, std::size_t origin, const Peer& peer, const Advert& advert) {
+  const auto [rank, length, suffix] = preference(node, peer, advert);
+  const bool costs = graph_.order().any() && speakers_[node].drained;
+  return {through(node, origin, advert.path), 0, costs ? PathsTo::Rank::kDrained : rank, suffix};
+}
+
 std::int64_t Network::worth_of(const Peer& peer, const Advert& advert) const noexcept {
   const std::int64_t rate = graph_.lab().links[peer.link].rate.bps;
   return weighted_ ? std::min(rate, advert.worth) : rate;
@@ -97,14 +112,19 @@ std::pair<NextHopGroup, Advert> Network::choose(std::size_t node, std::size_t or
                                                 const std::vector<Advert>& received) {
   std::pair<NextHopGroup, Advert> out;
   auto& [group, advert] = out;
-  std::uint32_t best = paths_.length(kNoPath);
-  for (const Advert& a : received) best = std::min(best, paths_.length(a.path));
-  if (best == paths_.length(kNoPath)) return out;
+  const std::vector<Peer>& peers = speakers_[node].peers;
+  std::optional<Preference> best;
+  for (std::size_t p = 0; p < received.size(); ++p) {
+    if (received[p].path == kNoPath) continue;
+    const Preference here = preference(node, peers[p], received[p]);
+    if (!best || here < *best) best = here;
+  }
+  if (!best) return out;
   std::vector<Member> members;
   for (std::size_t p = 0; p < received.size(); ++p) {
-    if (paths_.length(received[p].path) != best) continue;
-    const Peer& peer = speakers_[node].peers[p];
-    if (group.ports.empty()) advert.path = through(node, origin, received[p].path);
+    const Peer& peer = peers[p];
+    if (received[p].path == kNoPath || preference(node, peer, received[p]) != *best) continue;
+    if (group.ports.empty()) advert = onward(node, origin, peer, received[p]);
     group.ports.push_back(peer.port);
     members.push_back({peer.link, worth_of(peer, received[p])});
     if (weighted_) advert.worth += members.back().worth;
@@ -122,7 +142,7 @@ Advert Network::told(std::size_t node, std::size_t origin) {
     const auto peer = std::ranges::find(peers, port, &Peer::port);
     if (peer == peers.end()) continue;
     const Advert from = received(node, static_cast<std::size_t>(peer - peers.begin()), origin);
-    if (advert.path == kNoPath) advert.path = through(node, origin, from.path);
+    if (advert.path == kNoPath) advert = onward(node, origin, *peer, from);
     if (!weighted_) break;
     advert.worth += worth_of(*peer, from);
   }
@@ -269,18 +289,18 @@ void Network::close(Instant now, std::size_t node, std::size_t peer) {
 
 void Network::sync(Instant now, std::size_t node, std::size_t peer) {
   Peer& p = speakers_[node].peers[peer];
-  const auto length = [&](const Advert& a) { return paths_.length(a.path); };
   for (std::size_t o = 0; o < routes_.announced.origins.size(); ++o) {
     const Advert advert = for_peer(told(p.node, o), speakers_[p.node].peers[p.reverse], o);
     // Nothing new: worse than what there is, unless that is to be decided about anyway.
     const bool waits = speakers_[node].changed.contains(o);
     const std::vector<PortIndex>& ports = ribs_[node].group(o).ports;
-    std::uint32_t best = paths_.length(kNoPath) - 1;
+    std::optional<Preference> best;
     if (const auto first = std::ranges::find_if(
             speakers_[node].peers, [&](const Peer& known) { return !ports.empty() && known.port == ports.front(); });
         first != speakers_[node].peers.end() && !waits)
-      best = std::min(best, length(received(node, static_cast<std::size_t>(first - speakers_[node].peers.begin()), o)));
-    if (owns(node, o) || length(advert) > best) {
+      best = preference(node, *first,
+                        received(node, static_cast<std::size_t>(first - speakers_[node].peers.begin()), o));
+    if (owns(node, o) || advert.path == kNoPath || (best && preference(node, p, advert) > *best)) {
       if (State* kept = find(node, o)) kept->received[peer] = advert;
       continue;
     }

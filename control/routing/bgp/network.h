@@ -22,12 +22,19 @@ namespace railyard::routing::bgp {
 struct Advert {
   PathId path = kNoPath;
   std::int64_t worth = 0;
+  // Where paths are ordered (path_order.h), as communities: what comes before the length of the path.
+  PathsTo::Rank rank = PathsTo::Rank::kInOrder;
+  PathOrder::Suffix suffix = PathOrder::kEnd;
   bool operator==(const Advert&) const = default;
 };
 
 // Every link between switches has an eBGP session. A speaker takes the shortest AS paths, all of them (multipath), and
 // tells every neighbour the one by its lowest port. A path through the neighbour's own AS is not told. Withdrawals
 // and announcements are alike: the path for an origin, or none.
+//
+// Where paths are ordered (RoutingSpec::order), those in order are better than any other, then all through switches that
+// are not drained; then the shortest. What a switch adds makes a path no better, so that there is always a rest (Sobrinho,
+// "Network Routing with Path Vector Protocols", SIGCOMM 2003).
 //
 // What is at rest takes no memory: a speaker that waits for nothing has received what its neighbours have chosen, and
 // what it has told them follows from its own choice. Only origins that a change concerns are kept in full, and until
@@ -124,6 +131,11 @@ class Network final : public Protocol {
     return {paths_.extend(as_of(node, origin), kEmptyPath), weighted_ ? kAnyWorth : 0};
   }
   PathId through(std::size_t node, std::size_t origin, PathId path);
+  // What `node` thinks of that path, before it is its own: rank, length, suffix. The least is the best.
+  using Preference = std::tuple<PathsTo::Rank, std::uint32_t, PathOrder::Suffix>;
+  Preference preference(std::size_t node, const Peer& peer, const Advert& advert) const noexcept;
+  // The path through itself to one that it has chosen, for its neighbours; worth nothing yet.
+  Advert onward(std::size_t node, std::size_t origin, const Peer& peer, const Advert& advert);
   // What can be carried by way of a peer that has told `advert`.
   std::int64_t worth_of(const Peer& peer, const Advert& advert) const noexcept;
   // The best of what the peers have told: the ports, and what follows for the neighbours.

@@ -141,6 +141,17 @@ Key<NodeSpec> ports() {
           by_number_schema("^[1-9][0-9]{0,3}$", port_keys())};
 }
 
+constexpr int kMostCoordinate = 1'000'000;
+constexpr std::size_t kMostDimensions = 8;
+
+Form<std::vector<int>> coordinates() {
+  return checked<std::vector<int>>(list_of(integer(0, kMostCoordinate)),
+                                   [](const std::vector<int>& at) -> std::optional<std::string> {
+                                     if (!at.empty() && at.size() <= kMostDimensions) return {};
+                                     return fmt::format("found {} numbers; expected 1..{}", at.size(), kMostDimensions);
+                                   });
+}
+
 // A number of NICs, or a list that says what each is like.
 Key<NodeSpec> nics() {
   Tree list = Tree::map({{"type", Tree::string("array")},
@@ -382,6 +393,8 @@ const Table<NodeSpec>& switch_node_keys() {
       "switch",
       "A switch",
       {kind(NodeSpec::Kind::kSwitch, "switch"), profile("switches"), role(),
+       key("at", &NodeSpec::at, coordinates(),
+           "coordinates, one per dimension, or the group first: [x, y, z]. See order in routing"),
        key("loopback", &NodeSpec::loopback_v4, ipv4(),
            "IPv4 loopback address; default: 10.255.x.y, from the switch number"),
        key("loopback6", &NodeSpec::loopback_v6, ipv6(),

@@ -369,7 +369,10 @@ const Table<ClassOverride>& class_override_keys() {
        key("xoff", &ClassOverride::xoff, size(Bytes{1}), "fixed limit of the ingress group, instead of alpha"),
        key("xon-offset", &ClassOverride::xon_offset, size(),
            "lossless: XON is sent when the ingress group is this far below the XOFF threshold"),
-       key("headroom", &ClassOverride::headroom, size(Bytes{1}), "lossless: buffer for frames that arrive after XOFF")},
+       key("headroom", &ClassOverride::headroom, size(Bytes{1}), "lossless: buffer for frames that arrive after XOFF"),
+       key("remap-to", &ClassOverride::remap_to, maybe(integer(0, 7)),
+           "switches: class in which frames of this class leave by this port, such as the next one at the date line of a "
+           "ring")},
       check_override};
   return table;
 }

@@ -19,7 +19,7 @@ void check_routing(const Tree& map, const RoutingSpec& r) {
   const std::string word = protocol().write(r.protocol).text;
   for (const Key<RoutingSpec>& key : routing_keys().keys())
     if (const Tree* said = map.find(key.name);
-        said != nullptr && key.name != "protocol" && (key.name != "bfd" || r.protocol == RoutingProtocol::kStatic))
+        said != nullptr && key.name != "protocol" && key.name != "order" && (key.name != "bfd" || r.protocol == RoutingProtocol::kStatic))
       said->fail(fmt::format("is for protocol {}; the protocol is {}", key.name == "bfd" ? "bgp or instant" : "bgp", word));
 }
 
@@ -78,6 +78,14 @@ const Table<RoutingSpec>& routing_keys() {
            "and up again (RFC 7938, 5.2.1); per-switch: each switch has its own; auto: per-tier where all shortest "
            "paths "
            "go up, then down"),
+       key("order", &RoutingSpec::order,
+           maybe(choice<PathOrder>({{"any", PathOrder::kAny},
+                                    {"dimensions", PathOrder::kDimensions},
+                                    {"groups", PathOrder::kGroups}})),
+           "paths that are preferred to all others. any: the fewest hops (default; presets of direct topologies set their "
+           "own); dimensions: those that go along the first dimension of the switches' coordinates (at) as far as needed, "
+           "then along the second, ...; groups: those with at most one hop between groups, the first number of at. Other "
+           "paths are used where failures leave no such path"),
        key("carrier-delay", &RoutingSpec::carrier_delay, duration({}, kAnyTime),
            "time from the loss of a port's signal to the notice of routing, and from its return. A shorter "
            "interruption "

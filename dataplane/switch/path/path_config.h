@@ -10,7 +10,7 @@
 namespace railyard {
 
 // Each has a file in this folder with its descriptor (policy.h), and its line in policies.h.
-enum class PathPolicy : std::uint8_t { kEcmp, kWcmp, kFlowlet, kSpray, kAdaptive, kDrill };
+enum class PathPolicy : std::uint8_t { kEcmp, kWcmp, kFlowlet, kSpray, kAdaptive, kDrill, kValiant, kUgal };
 
 // In the order of spray_policy::kOrders.
 enum class SprayOrder : std::uint8_t { kShuffled, kRandom, kRoundRobin, kLeastLoaded };
@@ -39,6 +39,7 @@ struct PathConfig {
   LoadSampling sampling = {};
   std::uint8_t choices = 2;
   std::uint8_t memory = 1;
+  Duration threshold{1'000'000};
 
   static constexpr std::uint8_t kMostBands = 32;
   static constexpr std::uint8_t kMostDrill = 8;  // choices, and memory

@@ -21,7 +21,7 @@ void PathShares::set_table(const ForwardingTable& table) {
   ports_.clear();
   weights_.clear();
   for (const NextHops& g : groups_)
-    for (std::uint32_t i = 0; i < g.count; ++i) {
+    for (std::uint32_t i = 0; i < std::uint32_t{g.count} + g.detours; ++i) {
       ports_.push_back(table.member(g, i));
       weights_.push_back(table.weight(g, i));
     }

@@ -10,6 +10,8 @@
 #include "dataplane/switch/path/flowlet.h"
 #include "dataplane/switch/path/policy.h"
 #include "dataplane/switch/path/spray.h"
+#include "dataplane/switch/path/ugal.h"
+#include "dataplane/switch/path/valiant.h"
 #include "dataplane/switch/path/wcmp.h"
 
 namespace railyard {
@@ -17,6 +19,7 @@ namespace railyard {
 inline constexpr PathPolicyInfo kPathPolicies[] = {
     ecmp_policy::kInfo,  wcmp_policy::kInfo,     flowlet_policy::kInfo,
     spray_policy::kInfo, adaptive_policy::kInfo, drill_policy::kInfo,
+    valiant_policy::kInfo, ugal_policy::kInfo,
 };
 
 constexpr const PathPolicyInfo& info(PathPolicy policy) noexcept {

@@ -7,6 +7,13 @@
 #include "dataplane/switch/path/policies.h"
 
 namespace railyard {
+namespace {
+
+constexpr bool is_detour_policy(PathPolicy policy) noexcept {
+  return policy == PathPolicy::kValiant || policy == PathPolicy::kUgal;
+}
+
+}  // namespace
 
 PathSelector::PathSelector(const PathSelectorConfig& config, Seed seed, std::string_view name, std::size_t ports,
                            Bytes cell)
@@ -18,6 +25,7 @@ PathSelector::PathSelector(const PathSelectorConfig& config, Seed seed, std::str
       drill_(RngStream(seed, std::string(name) + "/drill")),
       ports_(ports),
       left_(ports),
+      edge_(ports, false),
       cell_(cell) {
   set(config);
 }
@@ -101,11 +109,12 @@ void PathSelector::set_rate(PortIndex port, BitRate rate) noexcept {
 
 std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const Packet& packet, PortIndex in,
                                        Priority priority) {
-  if (hops.count == 1) return 0;
+  if (!has_choice(hops)) return 0;
   if (now >= sample_due_) [[unlikely]]
     sample(now);
   const PathConfig& c = config_.by_class[priority.index()];
   const Instant* const behind = c.global ? remote_.to(packet.fec) : nullptr;
+  const bool takes_detours = is_detour_policy(c.policy) && edge_[in.index()] && hops.detours != 0;
   std::uint32_t member;
   if (c.policy == PathPolicy::kSpray) {
     member = least_loaded(hops, priority);
@@ -113,6 +122,10 @@ std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const 
     member = drill(hops, priority);
   } else if (c.policy == PathPolicy::kAdaptive && !c.per_flowlet) {
     member = best_band(now, hops, priority, behind);
+  } else if (takes_detours && !c.per_flowlet) {
+    member = detour_or_not(hops, c);
+  } else if (is_detour_policy(c.policy) && !takes_detours) {
+    member = hashed_among_up(hops, ecmp_.hash(packet, in), false);
   } else {
     const std::uint32_t hash = ecmp_.hash(packet, in);
     // Flows are told apart by group and class, too: members are numbered within a group.
@@ -124,7 +137,8 @@ std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const 
       if (entry->member == FlowletTable::kNone || !port(hops, entry->member).up)
         entry->member = static_cast<std::uint16_t>(c.policy == PathPolicy::kAdaptive
                                                        ? best_band(now, hops, priority, behind)
-                                                       : random_among_up(hops, random_now_));
+                                                   : takes_detours ? detour_or_not(hops, c)
+                                                                   : random_among_up(hops, random_now_));
       member = entry->member;
     }
   }
@@ -134,8 +148,9 @@ std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const 
 
 std::optional<std::uint32_t> PathSelector::by_hash(const NextHops& hops, const Packet& packet, PortIndex in,
                                                    Priority priority) const {
-  if (hops.count == 1) return 0;
   const PathPolicy policy = config_.by_class[priority.index()].policy;
+  const bool takes_detours = is_detour_policy(policy) && edge_[in.index()] && hops.detours != 0;
+  if (hops.count == 1 && !takes_detours) return 0;
   const bool weighted = policy == PathPolicy::kWcmp;
   if (policy != PathPolicy::kEcmp && !weighted) return std::nullopt;
   const std::uint32_t hash = ecmp_.hash(packet, in);
@@ -212,6 +227,23 @@ std::uint32_t PathSelector::drill(const NextHops& hops, Priority priority) {
   };
   const std::uint32_t member = drill_.choose(turn_of(hops, priority), hops.count, c.choices, c.memory, drain);
   return member < hops.count ? member : random_among_up(hops, random_now_);
+}
+
+// Valiant: one of the detours that are up, whichever. UGAL-L: the same against an equal member, by what waits in the two
+// ports, each weighted by the hops of its way (Singh, "Load-Balanced Routing in Interconnection Networks", 2005; Kim et
+// al., ISCA 2008, section 4.1).
+std::uint32_t PathSelector::detour_or_not(const NextHops& hops, const PathConfig& c) {
+  const std::uint32_t minimal = random_among_up(hops, random_now_);
+  std::uint32_t up = 0;
+  for (std::uint32_t i = 0; i < hops.detours; ++i) up += port(hops, hops.count + i).up ? 1u : 0u;
+  if (up == 0) return minimal;
+  auto at = static_cast<std::uint32_t>(random_now_.below(up));
+  std::uint32_t detour = hops.count;
+  while (!port(hops, detour).up || at-- != 0) ++detour;
+  if (c.policy == PathPolicy::kValiant || !port(hops, minimal).up) return detour;
+  const auto cost = [&](std::uint32_t member) { return port(hops, member).drain() * table_->length(hops, member); };
+  const auto threshold = static_cast<std::uint64_t>(c.threshold.ps) * 256 / 1000;
+  return cost(minimal) > cost(detour) + threshold ? detour : minimal;
 }
 
 // Among equals it is theirs in turn.

@@ -57,6 +57,8 @@ class PathSelector {
   }
   void set_up(PortIndex port, bool up) noexcept;
   void set_rate(PortIndex port, BitRate rate) noexcept;
+  // Hosts are behind the port: what comes in there may take detours.
+  void set_edge(PortIndex port) noexcept { edge_[port.index()] = true; }
 
   // Whether a class's choice depends on the moment: to be made by choose_now() when the packet's turn has come. Other
   // choices depend on the packets' order only: choose().
@@ -81,7 +83,9 @@ class PathSelector {
   }
   void set_load(PortIndex port, std::uint32_t cells) noexcept { ports_[port.index()].cells = cells; }
 
-  // An index into `hops` (count > 0).
+  // Whether there is a choice for choose_now().
+  static bool has_choice(const NextHops& hops) noexcept { return hops.count + hops.detours != 1; }
+  // An index into `hops` (count > 0); choose_now(): from `count` on a detour.
   std::uint32_t choose(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority) {
     if (hops.count == 1) return 0;
     std::uint32_t member;
@@ -135,6 +139,7 @@ class PathSelector {
   std::uint32_t next_in_turn(const NextHops& hops, Priority priority, SprayOrder order);
   std::uint32_t drill(const NextHops& hops, Priority priority);
   std::uint32_t least_loaded(const NextHops& hops, Priority priority);
+  std::uint32_t detour_or_not(const NextHops& hops, const PathConfig& c);
   // `behind`: by member, as RemoteQuality::to(); nullptr: local queues only.
   std::uint32_t best_band(Instant now, const NextHops& hops, Priority priority, const Instant* behind);
 
@@ -154,6 +159,7 @@ class PathSelector {
   std::vector<std::uint32_t> wcmp_of_;  // by NextHops::first
   std::vector<PortLoad> ports_;
   std::vector<std::uint64_t> left_;  // by port, cells
+  std::vector<bool> edge_;           // by port
   std::vector<SampledLoad> sampled_;  // one per way of sampling that any class wants
   std::array<std::uint8_t, kPriorities> sampled_of_{};
   Instant sample_due_ = Instant::never();  // the first of any

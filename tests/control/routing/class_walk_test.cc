@@ -25,10 +25,12 @@ std::vector<std::string> walked(const spec::Lab& l, const CodePoint& sent) {
   const Graph graph(l);
   ClassWalk walk(graph);
   std::vector<std::string> all;
-  for (const ClassStep& s : walk.steps(graph.node("leaf1"), graph.node("leaf2"), sent))
+  for (const ClassStep& s : walk.steps(graph.node("leaf1"), graph.node("leaf2"), sent)) {
+    const int out = s.next.empty() ? walk.exit(s.node, graph.edges(s.node).front(), s.arrives).out_class
+                                   : s.next.front().out_class;
     all.push_back(l.nodes[s.node].name + " DSCP " + std::to_string(s.arrives.dscp) + " class " +
-                  std::to_string(s.in_class) + " to " + std::to_string(s.out_class) + " by " +
-                  std::to_string(s.next.size()));
+                  std::to_string(s.in_class) + " to " + std::to_string(out) + " by " + std::to_string(s.next.size()));
+  }
   return all;
 }
 
