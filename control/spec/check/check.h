@@ -32,7 +32,7 @@ void check_int(const Draft& draft);
 // The same for what `said` says.
 void check_int(const Lab& lab, const IntSpec& what, const Tree& said);
 
-// Routing does not keep a run that is to end from ending.
+// Switches have the coordinates that the order of paths needs. Routing does not keep a run that is to end from ending.
 void check_routing(const Draft& draft);
 
 // Faults have names of their own, are where something like it can be, and do not keep a run that is to end from ending.

@@ -13,9 +13,17 @@ namespace railyard::spec {
 Preset leaf_spine();
 Preset rail_optimized();
 Preset fat_tree();
+Preset torus();
+Preset ring();
+Preset full_mesh();
+Preset flattened_butterfly();
+Preset tree();
+Preset dragonfly();
+Preset dragonfly_plus();
 
 const std::vector<Preset>& presets() {
-  static const std::vector<Preset> all{leaf_spine(), rail_optimized(), fat_tree()};
+  static const std::vector<Preset> all{leaf_spine(), rail_optimized(), fat_tree(), torus(), ring(), full_mesh(),
+                                       flattened_butterfly(), tree(), dragonfly(), dragonfly_plus()};
   return all;
 }
 
