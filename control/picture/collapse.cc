@@ -130,6 +130,10 @@ std::vector<Group> groups(const Classes& classes) {
 
 }  // namespace
 
+std::vector<Group> hosts_together(const routing::Graph& graph, const std::vector<int>& tiers) {
+  return groups(Collapse(graph, tiers).twins(false));
+}
+
 std::vector<Group> collapse(const routing::Graph& graph, const std::vector<int>& tiers) {
   const Collapse c(graph, tiers);
   Classes classes = c.each_by_itself();

@@ -21,4 +21,7 @@ using Group = std::vector<std::size_t>;
 // `tiers` is of the graph's nodes.
 std::vector<Group> collapse(const routing::Graph& graph, const std::vector<int>& tiers);
 
+// The second of these, whatever its size.
+std::vector<Group> hosts_together(const routing::Graph& graph, const std::vector<int>& tiers);
+
 }  // namespace railyard::picture

@@ -12,6 +12,7 @@
 
 #include "control/picture/collapse.h"
 #include "control/picture/rails.h"
+#include "control/picture/shape.h"
 #include "control/picture/tiers.h"
 #include "control/picture/words.h"
 #include "control/routing/graph.h"
@@ -41,7 +42,12 @@ std::string addresses(const std::optional<wire::IpAddress>& v4, const std::optio
 class Builder {
  public:
   explicit Builder(const spec::Lab& lab)
-      : lab_(lab), graph_(lab), tiers_(tiers(graph_)), rails_(rails(graph_)), groups_(collapse(graph_, tiers_)) {}
+      : lab_(lab),
+        graph_(lab),
+        tiers_(tiers(graph_)),
+        rails_(rails(graph_)),
+        in_tiers_(shape_of(graph_) == Shape::kTiers),
+        groups_(in_tiers_ ? collapse(graph_, tiers_) : hosts_together(graph_, tiers_)) {}
 
   Diagram build() {
     out_.name = lab_.name;
@@ -66,6 +72,7 @@ class Builder {
     Box b;
     b.is_host = is_host(node(group.front()));
     b.nodes = group.size();
+    b.first = group.front();
     b.rail = rails_.of_node[group.front()];
     for (const std::size_t n : group)
       if (rails_.of_node[n] != b.rail) b.rail = kNoRail;
@@ -77,10 +84,17 @@ class Builder {
       b.lines = group.size() == 1 ? host_lines(node(group.front())) : host_group_lines(group);
     else
       b.lines = group.size() == 1 ? switch_lines(node(group.front())) : switch_group_lines(group);
-    for (TextLine& l : b.lines) l.text = shortened(l.text, kLongestLine);
     b.detail = group.size() == 1 ? detail(node(group.front())) : name + ": " + b.lines.front().text;
+    if (!in_tiers_) b.lines = {{b.is_host ? map_text(group) : place_text(node(group.front())), kNoRail}};
+    for (TextLine& l : b.lines) l.text = shortened(l.text, kLongestLine);
     return b;
   }
+
+  // What fits where switches are placed by their coordinates.
+  std::string map_text(const Group& group) const {
+    return group.size() == 1 ? address_text(node(group.front()).nics.front()) : counted(group.size(), "host", "hosts");
+  }
+  static std::string place_text(const spec::NodeSpec& node) { return fmt::format("[{}]", fmt::join(node.at, ", ")); }
 
   static std::vector<TextLine> host_lines(const spec::NodeSpec& host) {
     std::vector<TextLine> lines;
@@ -263,6 +277,7 @@ class Builder {
   const routing::Graph graph_;
   const std::vector<int> tiers_;
   const Rails rails_;
+  const bool in_tiers_;
   const std::vector<Group> groups_;
   std::vector<std::size_t> group_of_;  // by node
   bool narrow_ = false;

@@ -18,6 +18,7 @@ struct TextLine {
 struct Box {
   bool is_host = false;
   std::size_t nodes = 1;
+  std::size_t first = 0;  // of them, in Lab::nodes
   int rail = 0;
   std::string name;
   std::vector<TextLine> lines;  // below the name

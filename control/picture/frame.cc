@@ -86,19 +86,10 @@ void add_rows_right(const Plan& plan, const Positions& p, double top, double hei
 
 }  // namespace
 
-void add_frame(const Plan& plan, Positions& p, Picture& picture) {
-  const Diagram& d = plan.diagram();
-  constexpr double kLeast = 560;
-  constexpr double kHeader = 28;  // above rows to the right
+double add_header(const Diagram& d, double inner, Picture& picture) {
   constexpr std::size_t kMostDescription = 4;
-  const double side = plan.axes().down() ? side_width(plan) : 0;
-  const double title = text_width(d.name, 20, true);
-  const double natural = plan.axes().down() ? side + p.length + 3 * kBandPad : p.depth + 2 * kBandPad;
-  const double inner = std::max({kLeast, natural, title, text_width(d.size, 11)});
-  picture.width = inner + 2 * kPad;
   picture.title = d.name;
   picture.description = d.description.empty() ? d.size : d.description + " (" + d.size + ")";
-
   double y = kPad + 18;
   picture.texts.push_back({{kPad, y}, d.name, 20, true, Text::Anchor::kStart, kInk});
   auto lines = wrapped(d.description, static_cast<std::size_t>(inner / (13 * 0.6)));
@@ -109,7 +100,19 @@ void add_frame(const Plan& plan, Positions& p, Picture& picture) {
   for (const std::string& line : lines)
     picture.texts.push_back({{kPad, y += 20}, line, 13, false, Text::Anchor::kStart, kInk});
   picture.texts.push_back({{kPad, y += 18}, d.size, 11, false, Text::Anchor::kStart, kQuietInk});
-  y += 18;
+  return y + 18;
+}
+
+void add_frame(const Plan& plan, Positions& p, Picture& picture) {
+  const Diagram& d = plan.diagram();
+  constexpr double kLeast = 560;
+  constexpr double kHeader = 28;  // above rows to the right
+  const double side = plan.axes().down() ? side_width(plan) : 0;
+  const double title = text_width(d.name, 20, true);
+  const double natural = plan.axes().down() ? side + p.length + 3 * kBandPad : p.depth + 2 * kBandPad;
+  const double inner = std::max({kLeast, natural, title, text_width(d.size, 11)});
+  picture.width = inner + 2 * kPad;
+  double y = add_header(d, inner, picture);
 
   const double spare = inner - natural;
   if (plan.axes().down()) {

@@ -7,6 +7,9 @@
 
 namespace railyard::picture {
 
+// Writes title and description, `inner` wide; gives where they end.
+double add_header(const Diagram& diagram, double inner, Picture& picture);
+
 // Gives the picture its size and moves the positions to where there is room for them.
 void add_frame(const Plan& plan, Positions& positions, Picture& picture);
 

@@ -5,6 +5,7 @@
 #include "control/picture/box_text.h"
 #include "control/picture/frame.h"
 #include "control/picture/line_rates.h"
+#include "control/picture/map_layout.h"
 #include "control/picture/palette.h"
 #include "control/picture/place_lines.h"
 #include "control/picture/plan.h"
@@ -35,6 +36,8 @@ void place_boxes(const Plan& plan, const Positions& p, Picture& picture) {
 }  // namespace
 
 Picture layout(const Diagram& diagram, const spec::Lab& lab, Direction direction) {
+  const routing::Graph graph(lab);
+  if (const Shape shape = shape_of(graph); shape != Shape::kTiers) return map_layout(diagram, graph, shape);
   const Plan plan(diagram, lab, direction);
   Positions where = positions(plan);
   Picture picture;
