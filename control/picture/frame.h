@@ -7,6 +7,9 @@
 
 namespace railyard::picture {
 
+// Space around everything.
+inline constexpr double kPad = 24;
+
 // Writes title and description, `inner` wide; gives where they end.
 double add_header(const Diagram& diagram, double inner, Picture& picture);
 

@@ -19,8 +19,6 @@
 namespace railyard::picture {
 namespace {
 
-constexpr double kPad = 24;  // around everything
-
 Point between(Point a, Point b, double part) { return {a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part}; }
 
 // Where the way from the middle of a box to a point outside leaves the box.

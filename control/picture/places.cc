@@ -26,9 +26,9 @@ struct Size {
   }
 };
 
-class Placing {
+class SwitchPlacing {
  public:
-  Placing(const Diagram& diagram, const routing::Graph& graph) : d_(diagram), graph_(graph) {
+  SwitchPlacing(const Diagram& diagram, const routing::Graph& graph) : d_(diagram), graph_(graph) {
     const std::size_t n = d_.boxes.size();
     out_.rect.resize(n);
     out_.hosts.resize(n);
@@ -179,7 +179,7 @@ class Placing {
 }  // namespace
 
 Places places_of(const Diagram& diagram, const routing::Graph& graph, Shape shape) {
-  return Placing(diagram, graph).place(shape);
+  return SwitchPlacing(diagram, graph).place(shape);
 }
 
 }  // namespace railyard::picture

@@ -1,6 +1,7 @@
 #include "control/routing/bgp/network.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -126,6 +127,20 @@ class Fabric {
           out.push_back(fmt::format("{} to {}: {} ports, expected {}", lab_.nodes[n].name, lab_.nodes[owner].name,
                                     network_.rib(n).group(o).ports.size(), expected.size()));
       }
+    }
+    return out;
+  }
+  // The same where paths are ordered: what a view of the whole fabric says.
+  std::vector<std::string> wrong_in_order() const {
+    Graph graph = graph_;
+    for (const auto& [link, up] : graph_up_) graph.set_up(link, up);
+    for (const auto& [node, drained] : drained_) graph.set_drained(node, drained);
+    std::vector<std::string> out;
+    for (std::size_t o = 0; o < routes_.announced.origins.size(); ++o) {
+      const PathsTo paths(graph, routes_.announced.origins[o]);
+      for (std::size_t n = 0; n < graph.size(); ++n)
+        if (graph.is_switch(n) && network_.rib(n).group(o).ports != paths.group(n).ports)
+          out.push_back(fmt::format("{} to origin {}", lab_.nodes[n].name, o));
     }
     return out;
   }
@@ -295,29 +310,34 @@ TEST(Bgp, ADrainedSwitchIsTheLastResort) {
 // Links of random fabrics go down and come up at random, faster than routing settles: at rest all is as worked out.
 class Random : public testing::TestWithParam<const char*> {};
 
+// As many bursts of six changes as there are drawn.
+void disturb(Fabric& f, std::uint64_t seed, const std::function<void(int burst)>& at_rest) {
+  RngStream draws(Seed{seed}, "bgp");
+  std::vector<std::string> ports;
+  for (const spec::LinkSpec& l : f.lab().links)
+    if (l.a.node[0] != 'h' && l.b.node[0] != 'h') ports.push_back(fmt::format("{}:{}", l.a.node, l.a.port));
+  std::map<std::string, bool> up;
+  Duration at{};
+  for (int burst = 0; burst < 4; ++burst) {
+    for (int i = 0; i < 6; ++i) {
+      at = at + Duration{static_cast<std::int64_t>(draws.below(5'000'000'000))};
+      f.run(at);
+      const std::string& port = ports[draws.below(ports.size())];
+      const bool now = !up.try_emplace(port, true).first->second;
+      up[port] = now;
+      f.set_link(at, port, now);
+    }
+    at = std::max(at, f.settle());
+    at_rest(burst);
+    at = at + 1_ms;
+  }
+}
+
 TEST_P(Random, AtRestIsAsWorkedOut) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string yaml = std::string("name: r\n") + GetParam();
     Fabric f(yaml);
-    RngStream draws(Seed{seed}, "bgp");
-    std::vector<std::string> ports;
-    for (const spec::LinkSpec& l : f.lab().links)
-      if (l.a.node[0] != 'h' && l.b.node[0] != 'h') ports.push_back(fmt::format("{}:{}", l.a.node, l.a.port));
-    std::map<std::string, bool> up;
-    Duration at{};
-    for (int burst = 0; burst < 4; ++burst) {
-      for (int i = 0; i < 6; ++i) {
-        at = at + Duration{static_cast<std::int64_t>(draws.below(5'000'000'000))};
-        f.run(at);
-        const std::string& port = ports[draws.below(ports.size())];
-        const bool now = !up.try_emplace(port, true).first->second;
-        up[port] = now;
-        f.set_link(at, port, now);
-      }
-      at = std::max(at, f.settle());
-      ASSERT_THAT(f.wrong(), IsEmpty()) << "seed " << seed << " burst " << burst;
-      at = at + 1_ms;
-    }
+    disturb(f, seed, [&](int burst) { ASSERT_THAT(f.wrong(), IsEmpty()) << "seed " << seed << " burst " << burst; });
   }
 }
 
@@ -328,6 +348,38 @@ INSTANTIATE_TEST_SUITE_P(
                     "topology: { preset: fat-tree, k: 4 }\n",
                     "topology: { preset: fat-tree, k: 4 }\nrouting: { as-numbers: per-switch }\n",
                     "topology: { preset: fat-tree, k: 4 }\nrouting: { mrai: 20ms }\n"));
+
+// Speakers that know of their neighbours' paths alone come to the tables of one who sees everything.
+class RandomInOrder : public testing::TestWithParam<const char*> {};
+
+TEST_P(RandomInOrder, AtRestIsWhatAViewOfTheWholeSays) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Fabric f(std::string("name: r\n") + GetParam());
+    disturb(f, seed, [&](int burst) {
+      ASSERT_THAT(f.wrong_in_order(), IsEmpty()) << "seed " << seed << " burst " << burst;
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, RandomInOrder,
+                         testing::Values("topology: { preset: torus, size: [4, 3] }\n",
+                                         "topology: { preset: torus, size: [3, 3, 3] }\n",
+                                         "topology: { preset: flattened-butterfly, size: [3, 4] }\n",
+                                         "topology: { preset: dragonfly, p: 1, a: 3, h: 1 }\n",
+                                         "topology: { preset: dragonfly-plus, leaves-per-group: 2, groups: 4 }\n"));
+
+// A drained switch is no corner for others any more, though the paths around it are out of order.
+TEST(Bgp, WhatIsDrainedIsAvoidedEvenOutOfOrder) {
+  Fabric f("name: t\ntopology: { preset: torus, size: [4, 4] }\n");
+  EXPECT_THAT(f.ports("s1", "s6"), ElementsAre(2)) << "along the row, by s2";
+  f.drain(1_ms, "s2", true);
+  f.settle();
+  EXPECT_THAT(f.ports("s1", "s6"), ElementsAre(4)) << "along the column, by s5";
+  EXPECT_THAT(f.ports("s1", "s2"), ElementsAre(2));
+  f.drain(100_ms, "s2", false);
+  f.settle();
+  EXPECT_THAT(f.wrong_in_order(), IsEmpty());
+}
 
 // However time is cut.
 TEST(Bgp, PortionsOfTimeDoNotMatter) {
