@@ -97,7 +97,8 @@ class SwitchPlacing {
     std::array<int, 3> most{};
     for (const std::size_t b : switches_)
       for (std::size_t k = 0; k < at(b).size(); ++k) most[k] = std::max(most[k], at(b)[k]);
-    const double step_x = std::max(left, right) + kApart;
+    // Past a column's curves, too.
+    const double step_x = (curve(1) > 0 ? left + right : std::max(left, right)) + kApart;
     const double step_y = above + below + kApart;
     const double column = left + right + most[2] * step_x + 2 * kApart;
     const double row = step_y * (1 + most[2]) + (most[2] > 0 ? kApart : 0);

@@ -179,19 +179,15 @@ TEST(BufferCycle, IsThereWithoutAnOrderOfDimensions) {
   EXPECT_THAT(circle(preset_lab("flattened-butterfly, size: [3, 3]", "routing: { order: any }\n")), Not(IsEmpty()));
 }
 
-// With one class change fewer than Valiant's two hops between groups need.
+// Groups of one switch each: minimal paths have one hop, and no switch forwards for others. Those of Valiant have two.
 TEST(BufferCycle, SeesDetours) {
   const auto with = [](const std::string& path) {
-    std::string ports;
-    spec::Lab l = preset_lab("dragonfly, p: 1", "qos: { default: { classes: { 3: { lossless: true } } } }\n");
-    for (spec::TrafficClass& c : l.qos.at("default").classes)
-      c.path.policy = path == "valiant" ? PathPolicy::kValiant : PathPolicy::kEcmp;
-    for (spec::NodeSpec& n : l.nodes)
-      for (auto& [port, said] : n.ports) said.classes.at(4).remap_to = 4;
-    return circle(l);
+    return circle(preset_lab("dragonfly, p: 1, a: 1, h: 2, class-change: false",
+                             "qos: { default: { classes: { 3: { lossless: true, path: " + path + " } } } }\n"));
   };
   EXPECT_THAT(with("ecmp"), IsEmpty());
-  EXPECT_THAT(with("valiant"), Not(IsEmpty()));
+  EXPECT_THAT(with("valiant"), testing::SizeIs(3));
+  EXPECT_THAT(with("ugal"), testing::SizeIs(3));
 }
 
 }  // namespace

@@ -150,8 +150,8 @@ TEST(Qos, PfcAndWhatIsOtherByRate) {
       "lossless: true, xoff: 100KB, by-rate: { 400Gbps: { xoff: 800KB, xon-offset: 36KB, headroom: 200KB, pfc: rx }, "
       "25Gbps: { alpha: 1/4 } }");
   ASSERT_EQ(c.by_rate.size(), 2u);
-  EXPECT_EQ(c.by_rate.at(400_Gbps), (ClassOverride{PfcMode::kRx, {}, 800_KB, 36_KB, 200_KB}));
-  EXPECT_EQ(c.by_rate.at(25_Gbps), (ClassOverride{PfcMode::kAuto, -2, {}, {}, {}}));
+  EXPECT_EQ(c.by_rate.at(400_Gbps), (ClassOverride{PfcMode::kRx, {}, 800_KB, 36_KB, 200_KB, {}}));
+  EXPECT_EQ(c.by_rate.at(25_Gbps), (ClassOverride{PfcMode::kAuto, -2, {}, {}, {}, {}}));
 }
 
 // --set qos.default.classes.3.lossless=false, with all that the class says for when it is lossless.

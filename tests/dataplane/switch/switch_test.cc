@@ -273,10 +273,10 @@ TEST_F(SwitchVlan, LengthsStayLegal) {
 
 // ---- Classes -------------------------------------------------------------------------------------------------------
 
-// (Ingress port, class) -> egress class: DSCP 26 (class 3) leaves in class 4 with the first DSCP of that class, 32.
+// (Class, egress port) -> class: DSCP 26 (class 3) leaves in class 4 with the first DSCP of that class, 32.
 TEST(SwitchClasses, ARemapMovesTheFrameAndItsCodePoint) {
   SwitchConfig config = switch_config(2);
-  config.ports[0].remap.to[3] = 4;
+  config.ports[kOut.index()].remap.to[3] = 4;
   SwitchRig rig(config);
   rig.send(kIn, 0_ns, {.destination = host(kOut), .dscp = 26, .ecn = wire::Ecn::kEct1});
   rig.send(kIn, 1_us, {.source = host6(kIn), .destination = host6(kOut), .dscp = 26, .ecn = wire::Ecn::kCe});
@@ -301,7 +301,7 @@ TEST(SwitchClasses, WhereThePcpIsTrustedTheRemapChangesThePcp) {
     p.trust.trust = Trust::kPcp;
     p.vlans.allow_tagged(10);
   }
-  config.ports[0].remap.to[3] = 5;
+  config.ports[kOut.index()].remap.to[3] = 5;
   SwitchRig rig(config);
   rig.send(kIn, 0_ns, {.destination = host(kOut), .dscp = 26, .tag = VlanTag{.vid = 10, .pcp = 3}});
   rig.run(10_us);
