@@ -93,7 +93,7 @@ TEST(DirectPresets, HaveTheStructureOfTheirDesigns) {
   // Balanced: a = 2p = 2h, a h + 1 groups; a - 1 + h links of each switch; any two within three hops.
   expect_shape("dragonfly", {36, 72, 9 * 6 + 9 * 8 / 2, {5}, 3});
   expect_shape("dragonfly, p: 1", {6, 6, 3 + 3, {2}, 3});
-  expect_shape("dragonfly, p: 2, a: 4, h: 2, groups: 3", {12, 24, 3 * 6 + 3 * 4, {5}, 3});
+  expect_shape("dragonfly, p: 2, a: 4, h: 2, groups: 3", {12, 24, 3 * 6 + 3 * 4, {5}, 2});  // each leads to both
   expect_shape("dragonfly-plus, leaves-per-group: 2, groups: 5", {20, 20, 20 + 10, {2, 4}, 3});
 }
 
@@ -179,9 +179,9 @@ TEST(Dragonfly, ChangesClassesBetweenGroups) {
 }
 
 TEST(DirectPresets, SayWhatIsWrong) {
-  EXPECT_EQ(topology_error("torus"), "x.yaml:3:11: topology: key 'size' is missing");
-  EXPECT_EQ(topology_error("torus, size: [4, 1]"), "x.yaml:3:39: topology.size.1: 1 is out of range; expected 2..4096");
-  EXPECT_EQ(topology_error("torus, size: []"), "x.yaml:3:35: topology.size: found 0 sizes; expected 1..8, such as [4, 4]");
+  EXPECT_EQ(topology_error("torus"), "x.yaml:3:11: topology: key 'size' is missing: switches along each dimension: [4, 4] or [4, 4, 4]");
+  EXPECT_EQ(topology_error("torus, size: [4, 1]"), "x.yaml:3:38: topology.size.1: 1 is out of range; expected 2..4096");
+  EXPECT_EQ(topology_error("torus, size: []"), "x.yaml:3:34: topology.size: found 0 sizes; expected 1..8, such as [4, 4]");
   EXPECT_THAT(topology_error("torus, size: [100, 100]"), HasSubstr("10000 switches; expected at most 4096"));
   EXPECT_THAT(topology_error("ring, switches: 1"), HasSubstr("1 is out of range; expected 2..4096"));
   EXPECT_THAT(topology_error("dragonfly, p: 2, groups: 10"),

@@ -140,10 +140,12 @@ TEST(QosErrors, Path) {
       {at("{ gap: 5us }"), "x.yaml:8:41: " + path + ": key 'policy' is missing: " + policies_explained},
       {at("{ policy: ecmp, gap: 5us }"),
        "x.yaml:8:62: " + path +
-           ".gap: does not apply here; expected policy: flowlet, or policy: adaptive with per: flowlet"},
+           ".gap: does not apply here; expected policy: flowlet, or policy: adaptive with per: flowlet, or "
+           "policy: valiant with per: flowlet, or policy: ugal with per: flowlet"},
       {at("{ policy: adaptive, gap: 5us }"),
        "x.yaml:8:66: " + path +
-           ".gap: does not apply here; expected policy: flowlet, or policy: adaptive with per: flowlet"},
+           ".gap: does not apply here; expected policy: flowlet, or policy: adaptive with per: flowlet, or "
+           "policy: valiant with per: flowlet, or policy: ugal with per: flowlet"},
       {at("{ policy: flowlet, order: random }"),
        "x.yaml:8:67: " + path + ".order: does not apply here; expected policy: spray"},
       {at("{ policy: flowlet, gap: -5us }"),

@@ -33,7 +33,7 @@ TEST(NodeErrors, Kind) {
             "x.yaml:4:22: nodes.s: key 'nics' is for hosts; s is a switch");
   EXPECT_EQ(
       node_error("  s: { kind: switch, profil: a }\n", ""),
-      "x.yaml:4:22: nodes.s: unknown key 'profil'; did you mean 'profile'? Known here: kind, profile, role, loopback, "
+      "x.yaml:4:22: nodes.s: unknown key 'profil'; did you mean 'profile'? Known here: kind, profile, role, at, loopback, "
       "loopback6, vlans, ports");
   EXPECT_EQ(node_error("  s 1: { kind: switch }\n", ""),
             "x.yaml:4:3: nodes: 's 1' is not a name; expected letters, digits, '-' and '_', at most 63, the first a "
