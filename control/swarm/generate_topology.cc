@@ -98,7 +98,7 @@ std::string random_topology(Seed seed, bool llr) {
   std::size_t below = 0;
   for (const spec::Preset& p : spec::presets())
     if (below += p.drawn_percent; kind < below) return text + preset(draw, p);
-  return text + by_hand(draw, kind < 80);
+  return text + by_hand(draw, kind < 92);
 }
 
 }  // namespace railyard::swarm

@@ -104,9 +104,9 @@ Preset dragonfly() {
           .schema = [] { return dragonfly_keys().schema(); },
           .reference = {{"p: 2", "p hosts per switch, a = 2p switches per group, h = p links to other groups, a h + 1 groups"}},
           .draw = [](Draw& draw) -> std::string {
-            return Text{"p: {}, a: 2, h: 1, {}", draw.between(1, 3), drawn_direct_keys(draw)};
+            return Text{"p: {}, a: 2, h: 1, class-change: false, {}", draw.between(1, 3), drawn_direct_keys(draw)};
           },
-          .drawn_percent = 0};
+          .drawn_percent = 3};
 }
 
 }  // namespace railyard::spec

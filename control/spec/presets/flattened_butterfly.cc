@@ -48,7 +48,7 @@ Preset flattened_butterfly() {
           .draw = [](Draw& draw) -> std::string {
             return Text{"size: [{}, {}], {}", draw.between(2, 3), draw.between(2, 3), drawn_direct_keys(draw)};
           },
-          .drawn_percent = 0};
+          .drawn_percent = 2};
 }
 
 }  // namespace railyard::spec

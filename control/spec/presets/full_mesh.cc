@@ -38,7 +38,7 @@ Preset full_mesh() {
           .draw = [](Draw& draw) -> std::string {
             return Text{"switches: {}, {}", draw.between(3, 5), drawn_direct_keys(draw)};
           },
-          .drawn_percent = 0};
+          .drawn_percent = 2};
 }
 
 }  // namespace railyard::spec

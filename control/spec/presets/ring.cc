@@ -40,7 +40,7 @@ Preset ring() {
           .schema = [] { return ring_keys().schema(); },
           .reference = {{"switches: 6, hosts-per-switch: 2", "a ring"}},
           .draw = [](Draw& draw) -> std::string {
-            return Text{"switches: {}, {}", draw.between(3, 6), drawn_direct_keys(draw)};
+            return Text{"switches: {}, date-lines: false, {}", draw.between(3, 6), drawn_direct_keys(draw)};
           },
           .drawn_percent = 0};
 }

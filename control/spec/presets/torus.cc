@@ -52,9 +52,9 @@ Preset torus() {
           .schema = [] { return torus_keys().schema(); },
           .reference = {{"size: [4, 4], hosts-per-switch: 2", "rows and columns are rings; 3 dimensions: [4, 4, 4]"}},
           .draw = [](Draw& draw) -> std::string {
-            return Text{"size: [{}, {}], {}", draw.between(2, 4), draw.between(2, 3), drawn_direct_keys(draw)};
+            return Text{"size: [{}, {}], date-lines: false, {}", draw.between(2, 4), draw.between(2, 3), drawn_direct_keys(draw)};
           },
-          .drawn_percent = 0};
+          .drawn_percent = 3};
 }
 
 }  // namespace railyard::spec

@@ -86,7 +86,7 @@ Preset tree() {
             return Text{"levels: {}, branches: {}, hosts-per-leaf: {}, {}", draw.between(2, 3), draw.between(2, 3),
                         draw.between(1, 2), drawn_direct_keys(draw)};
           },
-          .drawn_percent = 0};
+          .drawn_percent = 2};
 }
 
 }  // namespace railyard::spec
