@@ -110,7 +110,7 @@ Preset dragonfly_plus() {
           .schema = [] { return dragonfly_plus_keys().schema(); },
           .reference = {{"leaves-per-group: 2, groups: 5", "leaf-spine groups whose spines are linked to other groups"}},
           .draw = [](Draw& draw) -> std::string {
-            return Text{"leaves-per-group: {}, groups: 3, hosts-per-leaf: 1, class-change: false, {}", draw.between(2, 3), drawn_direct_keys(draw)};
+            return Text{"leaves-per-group: {}, groups: 3, hosts-per-leaf: 1, {}", draw.between(2, 3), drawn_direct_keys(draw)};
           },
           .drawn_percent = 2};
 }
