@@ -322,6 +322,7 @@ void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std:
     if (stop.load(std::memory_order_relaxed)) break;
     looks_.look(until);
     progress(until);
+    if (standstill_.is_over()) return;
     if (engine_->next() == Instant::never()) break;
     looks_.skip_to(engine_->next());
   }
@@ -346,6 +347,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   if (run.duration) loaded = take_at(traffic_end);
   if (options_.ready) options_.ready();
   watch_pauses();
+  watch_standstill();
   watch_warm_up();
   watch_transients();
   if (live == nullptr) watch_traffic_end(traffic_end);

@@ -143,6 +143,7 @@ class Session {
  private:
   report::Report counted(const report::Snapshot& loaded, Instant now = {});
   void watch_pauses();
+  void watch_standstill();
   void watch_warm_up();
   // Counters of all devices at one instant, as far as they have taken them.
   struct Taken {
@@ -186,6 +187,13 @@ class Session {
   std::vector<Trunk> trunks_;
   std::vector<std::string> unwritten_;
   bool interrupted_ = false;
+  // Queues wait for each other for good, in a run that has no other end.
+  struct Standstill {
+    static constexpr int kLooks = 10;
+    std::uint64_t sent = 0;  // packets, by all devices
+    int looks = 0;           // in a row that have found no more
+    bool is_over() const noexcept { return looks >= kLooks; }
+  } standstill_;
   double cpu_began_ = 0;  // run(): seconds of CPU, and of wall time
   double wall_began_ = 0;
 };

@@ -32,6 +32,24 @@ void Session::watch_pauses() {
   });
 }
 
+// A run without a duration ends when nothing is left to do. In a deadlock that nothing resolves pauses are repeated for
+// good: such a run ends when no device has sent anything but pauses for ten looks.
+void Session::watch_standstill() {
+  constexpr Duration kEvery{1'000'000'000'000};
+  const spec::RunSpec& run = lab_->spec().run;
+  if (run.clock == spec::Clock::kWall || run.duration || run.deadlock <= Duration{}) return;
+  looks_.add(&standstill_, Instant{} + kEvery, kEvery, [this](Instant) {
+    std::uint64_t sent = 0;
+    for (const auto& device : lab_->fabric().devices()) {
+      const DeviceCounters counters = device->counters();
+      for (const PortCounters& p : counters.ports) sent += p.tx_packets();
+    }
+    const bool waits = std::ranges::any_of(deadlocks_.seen(), [](const auto& d) { return !d.resolved; });
+    standstill_.looks = waits && sent == standstill_.sent ? standstill_.looks + 1 : 0;
+    standstill_.sent = sent;
+  });
+}
+
 // Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does. In a
 // run of some length also after the usual time of runs without one: its traffic may end before a tenth of it.
 void Session::watch_warm_up() {

@@ -111,10 +111,9 @@ bool Excuses::drop_at(DropReason reason, PortRef port) const {
   // While switches learn of it one by one, tables lead in circles, or nowhere.
   // Switches tell hosts of packets that went in circles, by ICMP, which no transport understands.
   if (reason == DropReason::kNotUnderstood && profile_of(port.device) == nullptr)
-    return lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic && reach_.anywhere({kBreaksLink, kLosesFrames});
+    return may_reroute();
   if (reason == DropReason::kNoRoute || reason == DropReason::kTtlExpired)
-    return lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic && profile_of(port.device) != nullptr &&
-           reach_.anywhere({kBreaksLink, kLosesFrames});
+    return may_reroute() && profile_of(port.device) != nullptr;
   if (reason != DropReason::kFcsError) return false;
   // What comes in wrong on a link with LLR is not there.
   if (lab_.fabric()[port.device].link_retry(port.port) != nullptr) return false;
@@ -123,6 +122,13 @@ bool Excuses::drop_at(DropReason reason, PortRef port) const {
   const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
   return sender != nullptr && sender->mode == spec::ForwardingMode::kCutThrough &&
          reach_.anywhere({kMakesFcsWrong});
+}
+
+// BFD does not get through a link that retries a wrong frame until the fault is over, nor is it there if it is wrong itself.
+bool Excuses::may_reroute() const {
+  const spec::RoutingSpec& r = lab_.spec().routing;
+  return r.protocol != spec::RoutingProtocol::kStatic &&
+         (reach_.anywhere({kBreaksLink, kLosesFrames}) || (r.bfd && reach_.anywhere({kMakesFcsWrong})));
 }
 
 bool Excuses::late_drop(DropReason reason, PortRef port, Priority priority) const {

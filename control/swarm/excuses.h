@@ -33,6 +33,7 @@ class Excuses {
  private:
   const spec::QosProfile& qos_of(DeviceId device) const;
   const spec::SwitchProfile* profile_of(DeviceId device) const;
+  bool may_reroute() const;
   bool stops(PortRef port, Priority priority) const;
   bool loses_by_settings(PortRef port, Priority priority) const;
   bool overruns(PortRef port) const;
