@@ -69,7 +69,7 @@ Preset leaf_spine() {
           .schema = [] { return leaf_spine_keys().schema(); },
           .reference = {{"leaves: 4, spines: 4, hosts-per-leaf: 8", "two tiers; or oversubscription: 2 for spines"}},
           .draw = draw_leaf_spine,
-          .drawn_percent = 45};
+          .drawn_percent = 42};
 }
 
 }  // namespace railyard::spec

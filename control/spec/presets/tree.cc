@@ -41,7 +41,7 @@ void expand_tree(const Tree& topology, const LinkSpec& link, Lab& lab) {
   std::int64_t leaves = 1;
   for (int level = 1; level < said.levels; ++level) {
     leaves *= said.branches;
-    if (leaves > kMostSwitches) topology.fail(fmt::format("more than {} leaves; expected at most so many", kMostSwitches));
+    if (leaves > kMostSwitches) topology.fail(fmt::format("{} or more leaves; expected at most {}", leaves, kMostSwitches));
   }
   if (leaves * said.hosts_per_leaf > kMostHosts)
     topology.fail(fmt::format("{} hosts; expected at most {}", leaves * said.hosts_per_leaf, kMostHosts));

@@ -151,6 +151,9 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   loads("scenarios/deadlock-ring.yaml", {"traffic.round.rate=40Gbps"});
   loads("scenarios/deadlock-ring.yaml", {"qos.default.classes.3.lossless=false"});
   loads("scenarios/deadlock-down-up.yaml", {"traffic.far.to=[h2, h3, h4, h5, h1]"});
+  loads("scenarios/torus-tornado.yaml", {"topology.date-lines=false"});
+  for (const char* policy : {"ecmp", "valiant"})
+    loads("scenarios/dragonfly-adversarial.yaml", {"qos.default.classes.3.path=" + std::string(policy)});
   loads("labs/rails-4x8.yaml",
         {"topology.host-link.rate=500Mbps", "qos.default.classes.0.ecn={ kmin: 20KB, kmax: 60KB }"});
 }

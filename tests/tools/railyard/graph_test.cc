@@ -1,6 +1,10 @@
 // graph, hosts: a lab as a picture, and as names with addresses.
+#include <regex>
+#include <sstream>
+
 #include <gmock/gmock.h>
 
+#include "control/spec/presets/preset.h"
 #include "tests/tools/railyard/command_line.h"
 
 namespace railyard::tools {
@@ -44,6 +48,22 @@ TEST_F(Graph, InTwoDirections) {
 TEST_F(Graph, ThePictureThatIsShippedIsUpToDate) {
   EXPECT_EQ(railyard({"graph", topology("rails-4x8.yaml")}).out, read(topology("rails-4x8.svg")))
       << "railyard graph topologies/rails-4x8.yaml > topologies/rails-4x8.svg";
+}
+
+// topologies/README.md: | `{ preset: ... }` | <img src="pictures/NAME.svg" ...
+TEST_F(Graph, ThePicturesOfPresetsAreUpToDate) {
+  const std::regex row("\\| `(\\{ preset: ([a-z-]+), .*\\})` \\| <img src=\"pictures/(.*)\\.svg\"");
+  std::istringstream lines(read(topology("README.md")));
+  std::size_t pictures = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch m;
+    if (!std::regex_search(line, m, row)) continue;
+    ++pictures;
+    EXPECT_EQ(m[2], m[3]);
+    write("preset.yaml", "name: " + m[2].str() + "\ntopology: " + m[1].str() + "\n");
+    EXPECT_EQ(railyard({"graph", "preset.yaml"}).out, read(topology("pictures/" + m[3].str() + ".svg"))) << line;
+  }
+  EXPECT_EQ(pictures, spec::presets().size()) << "a picture of each";
 }
 
 TEST_F(Hosts, PrintsEveryAddressWithItsName) {
