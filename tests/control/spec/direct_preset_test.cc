@@ -188,7 +188,7 @@ TEST(DirectPresets, SayWhatIsWrong) {
               HasSubstr("topology.groups: 10 groups, but 4 switches with 2 links to other groups reach 8; expected 2..9"));
   EXPECT_THAT(topology_error("dragonfly, p: 100"), HasSubstr("switches; expected at most 4096"));
   EXPECT_THAT(topology_error("dragonfly-plus, leaves-per-group: 2, groups: 6"), HasSubstr("expected 2..5"));
-  EXPECT_THAT(topology_error("tree, levels: 12, branches: 9"), HasSubstr("more than 4096 leaves"));
+  EXPECT_THAT(topology_error("tree, levels: 12, branches: 9"), HasSubstr("6561 or more leaves; expected at most 4096"));
   EXPECT_THAT(topology_error("torus, size: [4, 4, 4]",
                              "qos: { default: { classes: { 1: { strict: true }, 2: { strict: true }, 3: { lossless: true }, "
                              "4: { strict: true }, 5: { strict: true }, 6: { strict: true } } } }\n"),
