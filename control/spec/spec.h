@@ -270,12 +270,16 @@ struct LlrSpec {
   bool operator==(const LlrSpec&) const = default;
 };
 
+// cable_medium.h
+enum class CableMedium : std::uint8_t { kDac, kAec, kSr, kAoc, kDr, kFr, kLr };
+
 struct LinkSpec {
   PortName a;
   PortName b;
   BitRate rate{100'000'000'000};
   Duration delay = propagation(Length{3'000});  // one way; from `cable`, or said as such (then no `cable`)
   std::optional<Length> cable{Length{3'000}};
+  std::optional<CableMedium> medium;  // nothing: any that reaches as far
   int mtu = 9216;  // longest IP packet, octets
   std::optional<int> weight;  // for WCMP, at both ends; nothing: by what lies behind it
   std::optional<LlrSpec> llr;

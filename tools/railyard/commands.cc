@@ -14,6 +14,8 @@ void add_check(CLI::App* command, int& exit_code);
 void add_show(CLI::App* command, int& exit_code);
 void add_graph(CLI::App* command, int& exit_code);
 void add_hosts(CLI::App* command, int& exit_code);
+void add_export(CLI::App* command, int& exit_code);
+void add_import(CLI::App* command, int& exit_code);
 void add_routes(CLI::App* command, int& exit_code);
 void add_path(CLI::App* command, int& exit_code);
 void add_topologies(CLI::App* command, int& exit_code);
@@ -74,6 +76,8 @@ constexpr std::array kCommands{
     Command{"show", kFiles, "Print the expanded fabric file: presets and defaults resolved", add_show},
     Command{"graph", kFiles, "Draw a fabric file as SVG: nodes, links, rails", add_graph},
     Command{"hosts", kFiles, "Print the addresses of a fabric file in the format of /etc/hosts", add_hosts},
+    Command{"export", kFiles, "Print a fabric file for other programs: Graphviz, containerlab, addresses as CSV", add_export},
+    Command{"import", kFiles, "Print a topology file of containerlab as a fabric file", add_import},
     Command{"routes", kFiles, "Print the forwarding tables of switches, and how they have changed", add_routes},
     Command{"path", kFiles, "Print the way of a packet through the switches, and why", add_path},
     Command{"topologies", kFiles, "List the designs that one line brings up, with their parameters", add_topologies},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/cable_medium.h"
 #include "control/spec/check/check.h"
 #include "control/spec/port_class.h"
 
@@ -40,6 +41,7 @@ class LinkCheck {
     if (b.kind == NodeSpec::Kind::kTrunk) check_trunk(b, a, 0, link, said);
     if (link.llr)
       for (const NodeSpec* node : {&a, &b}) check_retry(*node, link, said);
+    check_reach(link, said);
     check_credits(a, b, link, said);
     check_thresholds(a, link.a, link, element(said, 0));
     check_thresholds(b, link.b, link, element(said, 1));
@@ -48,6 +50,18 @@ class LinkCheck {
         element(said, 2).fail(
             fmt::format("{}no delay, and {} (profile {}) has no latency; expected a delay or a latency above 0",
                         which(said, link), node->name, node->profile));
+  }
+
+  void check_reach(const LinkSpec& link, const Tree& said) const {
+    if (!link.medium || !link.cable || *link.cable <= reach(*link.medium, link.rate)) return;
+    std::string others;
+    for (const CableMediumInfo& m : cable_media())
+      if (*link.cable <= reach(m.medium, link.rate))
+        others += fmt::format("{}{} ({})", others.empty() ? ", or " : ", ", m.name, format(reach(m.medium, link.rate)));
+    element(said, 2).at_or_self("medium").fail(
+        fmt::format("{}a cable of {} is beyond the reach of {} at {}; expected at most {}{}", which(said, link),
+                    format(*link.cable), name(*link.medium), format(link.rate), format(reach(*link.medium, link.rate)),
+                    others));
   }
 
   // Frames that the far daemon has sent may come at any time; that they act some time later is what lets ours advance.

@@ -1,13 +1,14 @@
 // The keys of a link, and its form: [h1:1, leaf1:1, { rate: 400Gbps, cable: 30m }].
 #include <fmt/format.h>
 
+#include "control/spec/cable_medium.h"
 #include "control/spec/keys/keys.h"
 
 namespace railyard::spec {
 namespace {
 
 constexpr const char* kExpected =
-    "[one end, other end] or [one end, other end, { rate, cable or delay, mtu, weight, llr, framing }]";
+    "[one end, other end] or [one end, other end, { rate, cable or delay, medium, mtu, weight, llr, framing }]";
 
 Key<LinkSpec> cable() {
   return {"cable",
@@ -32,6 +33,16 @@ Key<LinkSpec> delay() {
           [form](const LinkSpec& link) { return link.cable ? Tree{} : form.write(link.delay); },
           [](const LinkSpec& a, const LinkSpec& b) { return a.cable == b.cable && a.delay == b.delay; },
           form.schema};
+}
+
+Key<LinkSpec> medium() {
+  std::vector<std::pair<std::string, CableMedium>> all;
+  std::string help = "what the cable is; a longer one than it reaches at the rate of the link is an error";
+  for (const CableMediumInfo& m : cable_media()) {
+    all.emplace_back(m.name, m.medium);
+    help += fmt::format("{} {}: {}", all.size() == 1 ? "." : ";", m.name, m.help);
+  }
+  return key("medium", &LinkSpec::medium, maybe(choice<CableMedium>(std::move(all))), help);
 }
 
 // off, on, or a map.
@@ -90,7 +101,7 @@ const Table<LinkSpec>& link_keys() {
   static const Table<LinkSpec> table{
       "link",
       "Properties of a link",
-      {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "rate of each direction"), cable(), delay(),
+      {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "rate of each direction"), cable(), delay(), medium(),
        key("mtu", &LinkSpec::mtu, integer(576, 9216), "maximum IP packet size in bytes; IPv6 traffic needs 1280"),
        key("weight", &LinkSpec::weight, integer(1, 1000),
            "for path: wcmp: weight among the links that have one (default 1 for the others). If no link has one: "

@@ -107,11 +107,11 @@ TEST(LinkErrors, Ends) {
   EXPECT_EQ(
       with_links("[h:1]"),
       "x.yaml:2:9: links.0: found a list of 1; expected [one end, other end] or [one end, other end, { rate, cable or "
-      "delay, mtu, weight, llr, framing }]");
+      "delay, medium, mtu, weight, llr, framing }]");
   EXPECT_EQ(
       with_links("h:1"),
       "x.yaml:2:9: links.0: found 'h:1'; expected [one end, other end] or [one end, other end, { rate, cable or delay, "
-      "mtu, weight, llr, framing }]");
+      "medium, mtu, weight, llr, framing }]");
   EXPECT_EQ(
       error_of("name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 1 }\nnodes: { h: { kind: host } "
                "}\nlinks: [[h:1, leaf1:1]]\n"),
@@ -129,7 +129,7 @@ TEST(LinkErrors, Keys) {
   EXPECT_EQ(with_keys("cable: 3m, delay: 15ns"),
             "x.yaml:2:40: links.0.2.delay: found with cable; expected one of the two");
   EXPECT_EQ(with_keys("speed: 100Gbps"),
-            "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu, weight, llr, framing");
+            "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, medium, mtu, weight, llr, framing");
   EXPECT_EQ(with_keys("llr: yes"),
             "x.yaml:2:27: links.0.2.llr: found 'yes'; expected off, on or a map such as { turnaround: 200ns }");
   EXPECT_EQ(with_keys("llr: { turnaround: 2s }"),
@@ -143,6 +143,27 @@ TEST(LinkErrors, Keys) {
   EXPECT_EQ(with_keys("cable: 2000km"), "x.yaml:2:29: links.0.2.cable: 2000km is out of range; expected 0..1000km");
   EXPECT_EQ(error_of("name: x\ndefaults: { links: {} }\n"),
             "x.yaml:2:13: defaults: unknown key 'links'; did you mean 'link'? Known here: link");
+}
+
+TEST(LinkErrors, CablesReachAsFarAsTheirMedium) {
+  const auto with_keys = [](const std::string& keys) {
+    return node_error(kSwitchAndHost, "[h:1, s:1, { " + keys + " }]");
+  };
+  EXPECT_EQ(with_keys("rate: 100Gbps, medium: dac, cable: 5m"), "(no error)");
+  EXPECT_EQ(with_keys("rate: 400Gbps, medium: dac, cable: 3m"), "(no error)");
+  EXPECT_EQ(with_keys("rate: 400Gbps, medium: dac, cable: 5m"),
+            "x.yaml:2:45: links.0.2.medium: a cable of 5m is beyond the reach of dac at 400Gbps; expected at most 3m, or "
+            "aec (7m), sr (100m), aoc (100m), dr (500m), fr (2km), lr (10km)");
+  EXPECT_EQ(with_keys("rate: 800Gbps, medium: sr, cable: 3km"),
+            "x.yaml:2:45: links.0.2.medium: a cable of 3km is beyond the reach of sr at 800Gbps; expected at most 50m, or "
+            "lr (10km)");
+  EXPECT_EQ(with_keys("medium: lr, cable: 11km"),
+            "x.yaml:2:30: links.0.2.medium: a cable of 11km is beyond the reach of lr at 100Gbps; expected at most 10km");
+  EXPECT_EQ(with_keys("medium: dac, delay: 1ms"), "(no error)") << "of a delay nobody knows the length";
+  EXPECT_EQ(error_of("name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 1, fabric-link: { "
+                     "medium: aec, cable: 30m } }\n"),
+            "x.yaml:2:11: topology: link leaf1:2 to spine1:1: a cable of 30m is beyond the reach of aec at 100Gbps; "
+            "expected at most 7m, or sr (100m), aoc (100m), dr (500m), fr (2km), lr (10km)");
 }
 
 TEST(LinkErrors, SignalsTakeTime) {

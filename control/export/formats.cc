@@ -1,0 +1,16 @@
+#include <array>
+
+#include "control/export/export.h"
+
+namespace railyard::exporting {
+
+std::span<const Format> formats() {
+  static constexpr std::array kFormats{
+      Format{"graphviz", "a graph for dot, neato, ...", graphviz},
+      Format{"containerlab", "nodes and links as a topology file of containerlab", containerlab},
+      Format{"address-plan", "CSV: the addresses of all NICs and switches", address_plan},
+  };
+  return kFormats;
+}
+
+}  // namespace railyard::exporting

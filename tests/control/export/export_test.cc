@@ -1,0 +1,129 @@
+// A lab for other programs: what they read is the lab.
+#include "control/export/export.h"
+
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include "control/export/from_containerlab.h"
+#include "control/spec/load.h"
+#include "control/spec/spec_error.h"
+
+namespace railyard::exporting {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+spec::Lab lab() {
+  return spec::parse("name: two\ntopology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 2, host-link: { rate: "
+                     "25Gbps, mtu: 4200 } }\n",
+                     "x.yaml");
+}
+
+TEST(Export, GraphvizHasEveryNodeAndLink) {
+  EXPECT_EQ(graphviz(lab()),
+            "graph \"two\" {\n"
+            "  node [fontname=\"sans-serif\"];\n"
+            "  \"leaf1\" [shape=box];\n"
+            "  \"spine1\" [shape=box];\n"
+            "  \"h1\" [shape=ellipse];\n"
+            "  \"h2\" [shape=ellipse];\n"
+            "  \"h1\" -- \"leaf1\" [label=\"25Gbps\", taillabel=\"1\", headlabel=\"1\"];\n"
+            "  \"h2\" -- \"leaf1\" [label=\"25Gbps\", taillabel=\"1\", headlabel=\"2\"];\n"
+            "  \"leaf1\" -- \"spine1\" [label=\"100Gbps\", taillabel=\"3\", headlabel=\"1\"];\n"
+            "}\n");
+}
+
+TEST(Export, ContainerlabReadsTheSameNodesAndLinks) {
+  const spec::Lab two = lab();
+  const YAML::Node file = YAML::Load(containerlab(two));
+  EXPECT_EQ(file["name"].as<std::string>(), "two");
+  const YAML::Node topology = file["topology"];
+  std::set<std::string> nodes;
+  for (const auto& node : topology["nodes"]) {
+    nodes.insert(node.first.as<std::string>());
+    EXPECT_TRUE(topology["groups"][node.second["group"].as<std::string>()]["kind"]) << node.first.as<std::string>();
+  }
+  EXPECT_EQ(nodes, (std::set<std::string>{"leaf1", "spine1", "h1", "h2"}));
+  ASSERT_EQ(topology["links"].size(), two.links.size());
+  for (std::size_t i = 0; i < two.links.size(); ++i) {
+    const spec::LinkSpec& link = two.links[i];
+    const YAML::Node ends = topology["links"][i]["endpoints"];
+    EXPECT_EQ(ends[0].as<std::string>(), link.a.node + ":eth" + std::to_string(link.a.port));
+    EXPECT_EQ(ends[1].as<std::string>(), link.b.node + ":eth" + std::to_string(link.b.port));
+    EXPECT_EQ(topology["links"][i]["mtu"].as<int>(), link.mtu);
+  }
+}
+
+TEST(Export, TheAddressPlanHasALineOfEachNicAndLoopback) {
+  EXPECT_THAT(address_plan(lab()),
+              AllOf(StartsWith("node,port,peer,mac,ipv4,ipv6,rate_bps,mtu\nleaf1,lo,,,10.255.0.1,fd00:ffff::1,,\n"),
+                    HasSubstr("\nh2,1,leaf1:2,"), HasSubstr(",10.0.0.2,fd00::2,25000000000,4200\n")));
+}
+
+TEST(Import, WhatIsExportedForContainerlabIsTheSameFabric) {
+  const spec::Lab two = lab();
+  const spec::Lab back = spec::parse(from_containerlab(containerlab(two), "two.clab.yml", {}), "back.yaml");
+  EXPECT_EQ(back.name, two.name);
+  ASSERT_EQ(back.nodes.size(), two.nodes.size());
+  for (std::size_t i = 0; i < two.nodes.size(); ++i) {
+    EXPECT_EQ(back.nodes[i].name, two.nodes[i].name);
+    EXPECT_EQ(back.nodes[i].kind, two.nodes[i].kind);
+    EXPECT_EQ(back.nodes[i].nics.size(), two.nodes[i].nics.size());
+  }
+  ASSERT_EQ(back.links.size(), two.links.size());
+  for (std::size_t i = 0; i < two.links.size(); ++i) {
+    EXPECT_EQ(back.links[i].a, two.links[i].a);
+    EXPECT_EQ(back.links[i].b, two.links[i].b);
+    EXPECT_EQ(back.links[i].mtu, two.links[i].mtu);
+  }
+}
+
+// Kinds from defaults and groups, interfaces of two numbers, ends outside, and a router of kind linux.
+TEST(Import, ReadsContainerlabsForms) {
+  const std::string text =
+      "name: dc1\ntopology:\n  defaults: { kind: nokia_srlinux }\n  groups: { servers: { kind: linux } }\n"
+      "  nodes:\n    leaf: {}\n    r: { kind: linux }\n    a: { group: servers }\n    b: { kind: linux, image: x }\n"
+      "  links:\n    - endpoints: [\"leaf:e1-10\", \"a:eth1\"]\n    - endpoints: [\"leaf:e1-2\", \"b:eth1\"]\n"
+      "    - endpoints: [\"leaf:e1-1\", \"r:eth1\"]\n    - endpoints: [\"r:eth2\", \"host:veth0\"]\n"
+      "    - { type: veth, endpoints: [ { node: a, interface: eth2 }, { node: r, interface: eth3 } ], mtu: 1500 }\n";
+  const spec::Lab read = spec::parse(from_containerlab(text, "x.clab.yml", {"r*"}), "x.yaml");
+  EXPECT_EQ(read.find("leaf")->kind, spec::NodeSpec::Kind::kSwitch);
+  EXPECT_EQ(read.find("r")->kind, spec::NodeSpec::Kind::kSwitch);
+  EXPECT_EQ(read.find("a")->nics.size(), 2u);
+  EXPECT_EQ(read.find("b")->nics.size(), 1u);
+  ASSERT_EQ(read.links.size(), 4u);
+  EXPECT_EQ(read.links[0].a, (spec::PortName{"leaf", 3}));
+  EXPECT_EQ(read.links[1].a, (spec::PortName{"leaf", 2}));
+  EXPECT_EQ(read.links[2].a, (spec::PortName{"leaf", 1}));
+  EXPECT_EQ(read.links[3].b, (spec::PortName{"r", 2}));
+  EXPECT_EQ(read.links[3].mtu, 1500);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    from_containerlab(text, "x.clab.yml", {});
+    return "(no error)";
+  } catch (const spec::SpecError& e) {
+    return e.what();
+  }
+}
+
+TEST(Import, SaysWhatIsWrong) {
+  EXPECT_EQ(error_of("name: x\n"), "x.clab.yml:1:1: key 'topology' is missing: a topology file of containerlab");
+  EXPECT_EQ(error_of("topology: {}\n"), "x.clab.yml:1:11: topology: key 'nodes' is missing");
+  EXPECT_EQ(error_of("topology: { nodes: { a: {} }, links: [ { endpoints: [\"a:e1\", \"b:e1\"] } ] }\n"),
+            "x.clab.yml:1:62: topology.links.0.endpoints.1: there is no node 'b'");
+  EXPECT_EQ(error_of("topology: { nodes: { a: {} }, links: [ { endpoints: [\"a\", \"a:e1\"] } ] }\n"),
+            "x.clab.yml:1:54: topology.links.0.endpoints.0: 'a' is no end of a link; expected NODE:INTERFACE");
+  EXPECT_EQ(error_of("topology: { nodes: { a: {} }, links: [ { endpoints: [\"a:e1\"] } ] }\n"),
+            "x.clab.yml:1:53: topology.links.0.endpoints: found 1 ends; expected two");
+}
+
+}  // namespace
+}  // namespace railyard::exporting
