@@ -94,6 +94,11 @@ std::vector<Failure> failures(const Report& report) {
       add(Kind::kFlowIncomplete);
     if (f.corrupted > 0) add(Kind::kFlowCorrupted);
   }
+  for (const RpingReport& r : report.rpings) {
+    const auto add = [&](Kind kind) { all.push_back({kind, r.name, r.name.substr(0, r.name.find('/'))}); };
+    if (!r.failure.empty()) add(Kind::kFlowFailed);
+    if (r.corrupted > 0) add(Kind::kFlowCorrupted);
+  }
   for (const CollectiveReport& c : report.collectives) {
     if (!c.completed) all.push_back({Kind::kCollectiveIncomplete, c.name, ""});
     if (!c.wrong.empty()) all.push_back({Kind::kCollectiveWrong, c.name, ""});

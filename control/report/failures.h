@@ -10,7 +10,7 @@ struct Report;
 
 struct Failure {
   enum class Kind {
-    kFlowFailed,            // a QP or PDC went into error
+    kFlowFailed,            // a QP or PDC went into error, or an rping client failed
     kFlowIncomplete,        // a flow with an end did not complete
     kFlowCorrupted,         // some of its data arrived corrupted
     kCollectiveIncomplete,  // an iteration did not complete

@@ -231,8 +231,10 @@ Verdict completion_verdict(const Report& r) {
   }
   std::uint64_t collectives = 0;
   for (const CollectiveReport& c : r.collectives) collectives += c.completed;
+  const auto pings_failed = static_cast<std::uint64_t>(
+      std::ranges::count_if(r.rpings, [](const RpingReport& p) { return !p.failure.empty(); }));
   const std::string stood_still = stood_still_text(r);
-  if (with_end == 0 && failed == 0 && r.collectives.empty())
+  if (with_end == 0 && failed == 0 && pings_failed == 0 && r.collectives.empty())
     return stood_still.empty() ? Verdict{"completion", Answer::kOpen, "no finite flows"}
                                : Verdict{"completion", Answer::kNote, stood_still};
   std::string text;
@@ -243,6 +245,9 @@ Verdict completion_verdict(const Report& r) {
     text += fmt::format("{}{} of {} finite flow{} completed{}", text.empty() ? "" : "; ", count_text(complete),
                         count_text(with_end), with_end == 1 ? "" : "s",
                         failed > 0 ? fmt::format("; {} failed", count_text(failed)) : std::string());
+  if (pings_failed > 0)
+    text += fmt::format("{}{} of {} rping client{} failed", text.empty() ? "" : "; ", count_text(pings_failed),
+                        count_text(r.rpings.size()), r.rpings.size() == 1 ? "" : "s");
   if (ended_with_loss > 0)
     text += fmt::format("; {} over UC or UUD ended with {} lost packets (allowed: unreliable)",
                         flows_text(ended_with_loss), count_text(lost));
@@ -252,13 +257,15 @@ Verdict completion_verdict(const Report& r) {
                         count_text(static_cast<std::uint64_t>(std::ranges::count_if(r.flows, waits))), first->name,
                         first->waits_for);
   if (!stood_still.empty()) text += "; " + stood_still;
-  const bool all = complete + ended_with_loss == with_end && failed == 0 && collectives == r.collectives.size();
+  const bool all = complete + ended_with_loss == with_end && failed == 0 && pings_failed == 0 &&
+                   collectives == r.collectives.size();
   return {"completion", all ? Answer::kPass : Answer::kFail, std::move(text)};
 }
 
 Verdict data_verdict(const Report& r) {
   std::uint64_t corrupted = 0;
   for (const FlowReport& f : r.flows) corrupted += f.corrupted;
+  for (const RpingReport& p : r.rpings) corrupted += p.corrupted;
   for (const CollectiveReport& c : r.collectives)
     if (!c.wrong.empty()) return {"data", Answer::kFail, fmt::format("{}: wrong data: {}", c.name, c.wrong)};
   if (corrupted > 0)

@@ -159,5 +159,27 @@ TEST(Failures, DataAndDeadlocksHaveFiguresOfTheirOwn) {
             "data of flow bulk/h1->h3 arrived corrupted; collective sum has wrong data");
 }
 
+TEST(Failures, AnRpingClientThatFailsIsOne) {
+  Report r = sample();
+  r.flows.clear();
+  r.traffic.clear();
+  r.collectives.clear();
+  r.deadlocks.clear();
+  r.rpings = {{.name = "ping/h1->h2", .state = "done"}, {.name = "ping/h1->h3", .state = "failed", .failure = "rejected"}};
+  const auto completion = [&] {
+    for (const Verdict& v : r.verdicts())
+      if (v.name == "completion") return v;
+    return Verdict{};
+  };
+  EXPECT_EQ(failures_text(failures(r)), "flow ping/h1->h3 failed");
+  EXPECT_EQ(completion().answer, Verdict::Answer::kFail);
+  EXPECT_EQ(completion().text, "1 of 2 rping clients failed");
+  r.rpings[1] = r.rpings[0];
+  EXPECT_EQ(failures_text(failures(r)), "");
+  EXPECT_NE(completion().answer, Verdict::Answer::kFail);
+  r.rpings[1].corrupted = 1;
+  EXPECT_EQ(failures_text(failures(r)), "data of flow ping/h1->h2 arrived corrupted");
+}
+
 }  // namespace
 }  // namespace railyard::report
