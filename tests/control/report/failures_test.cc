@@ -165,7 +165,10 @@ TEST(Failures, AnRpingClientThatFailsIsOne) {
   r.traffic.clear();
   r.collectives.clear();
   r.deadlocks.clear();
-  r.rpings = {{.name = "ping/h1->h2", .state = "done"}, {.name = "ping/h1->h3", .state = "failed", .failure = "rejected"}};
+  r.rpings.resize(2);
+  r.rpings[0].name = "ping/h1->h2";
+  r.rpings[1].name = "ping/h1->h3";
+  r.rpings[1].failure = "rejected";
   const auto completion = [&] {
     for (const Verdict& v : r.verdicts())
       if (v.name == "completion") return v;

@@ -299,7 +299,7 @@ TEST(Presets, WhatIsDrawnCanBeBuilt) {
       }
     }
   }
-  EXPECT_LE(percent, 80u);
+  EXPECT_LE(percent, 90u) << "the rest is for labs without a preset, and for one more";
 }
 
 }  // namespace
