@@ -12,7 +12,6 @@
 namespace railyard::picture {
 namespace {
 
-
 std::vector<std::string> wrapped(const std::string& text, std::size_t most) {
   std::vector<std::string> lines;
   std::string word;

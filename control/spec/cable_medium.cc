@@ -11,7 +11,7 @@ constexpr std::int64_t kGbps = 1'000'000'000;
 constexpr std::array kMedia{
     CableMediumInfo{CableMedium::kDac, "dac", "passive copper: 1 to 5 m, the less the faster"},
     CableMediumInfo{CableMedium::kAec, "aec", "copper with retimers: 7 m"},
-    CableMediumInfo{CableMedium::kSr, "sr", "multi-mode fibre: 100 m, 50 m above 400 Gb/s"},
+    CableMediumInfo{CableMedium::kSr, "sr", "multi-mode fibre: 100 m"},
     CableMediumInfo{CableMedium::kAoc, "aoc", "active optical cable: 100 m"},
     CableMediumInfo{CableMedium::kDr, "dr", "parallel single-mode fibre: 500 m"},
     CableMediumInfo{CableMedium::kFr, "fr", "single-mode fibre: 2 km"},
@@ -33,7 +33,7 @@ Length reach(CableMedium medium, BitRate rate) {
   switch (medium) {
     case CableMedium::kDac: return metres(gbps <= 100 ? 5 : gbps <= 400 ? 3 : gbps <= 800 ? 2 : 1);
     case CableMedium::kAec: return metres(7);
-    case CableMedium::kSr: return metres(gbps <= 400 ? 100 : 50);
+    case CableMedium::kSr:
     case CableMedium::kAoc: return metres(100);
     case CableMedium::kDr: return metres(500);
     case CableMedium::kFr: return metres(2'000);

@@ -155,7 +155,7 @@ TEST(LinkErrors, CablesReachAsFarAsTheirMedium) {
             "x.yaml:2:45: links.0.2.medium: a cable of 5m is beyond the reach of dac at 400Gbps; expected at most 3m, or "
             "aec (7m), sr (100m), aoc (100m), dr (500m), fr (2km), lr (10km)");
   EXPECT_EQ(with_keys("rate: 800Gbps, medium: sr, cable: 3km"),
-            "x.yaml:2:45: links.0.2.medium: a cable of 3km is beyond the reach of sr at 800Gbps; expected at most 50m, or "
+            "x.yaml:2:45: links.0.2.medium: a cable of 3km is beyond the reach of sr at 800Gbps; expected at most 100m, or "
             "lr (10km)");
   EXPECT_EQ(with_keys("medium: lr, cable: 11km"),
             "x.yaml:2:30: links.0.2.medium: a cable of 11km is beyond the reach of lr at 100Gbps; expected at most 10km");
