@@ -7,6 +7,7 @@ list(FILTER dpdk_options EXCLUDE REGEX "^-march=")
 set_target_properties(PkgConfig::DPDK PROPERTIES INTERFACE_COMPILE_OPTIONS "${dpdk_options}")
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
+pkg_check_modules(MNL REQUIRED IMPORTED_TARGET libmnl)
 # Of railyard-agent alone.
 pkg_check_modules(IBVERBS IMPORTED_TARGET libibverbs)
 if(NOT IBVERBS_FOUND)

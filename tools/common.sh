@@ -4,13 +4,14 @@
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev libyaml-cpp-dev
-  libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
+  libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmnl-dev libmetis-dev libboost-dev
   libibverbs-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq curl iputils-ping iperf3 traceroute procps python3-jsonschema
   python3-yaml)
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)
+packages_frr=(frr)  # switches with control: frr; without it these tests are skipped
 packages_wireshark=(tshark)  # a second opinion on captures; tests that ask for it are skipped without it
 packages_python=(python3-pandas python3-matplotlib)  # docs/python.md
 packages_package=(dpkg-dev file)  # Debian packages of this

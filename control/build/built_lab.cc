@@ -420,7 +420,7 @@ class BuiltLab::Builder {
     config.loopback_v4 = node.loopback_v4;
     config.loopback_v6 = node.loopback_v6;
     config.fecs = routes_.fecs;
-    config.routes = routes_.table_of(n);
+    if (!spec::has_speaker(lab_, node)) config.routes = routes_.table_of(n);
     config.seed = lab_.run.seed;
     config.telemetry_octets = spec::telemetry_octets(lab_);
     config.ports.resize(graph_.ports(n));
@@ -432,7 +432,8 @@ class BuiltLab::Builder {
       config.ports[e.port.index()].quality = {reports_.is_told(e), reports_.beyond(n, e)};
     if (const auto& bfd = lab_.routing.bfd) {
       config.bfd = BfdConfig{bfd->interval, bfd->multiplier};
-      for (const routing::Graph::Edge& e : graph_.edges(n)) config.ports[e.port.index()].bfd = graph_.is_switch(e.neighbour);
+      const auto models = [&](std::size_t i) { return graph_.is_switch(i) && !spec::has_speaker(lab_, lab_.nodes[i]); };
+      for (const routing::Graph::Edge& e : graph_.edges(n)) config.ports[e.port.index()].bfd = models(n) && models(e.neighbour);
     }
     try {
       built_.fabric_.add<Switch>(node.name, std::move(config));

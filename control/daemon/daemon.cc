@@ -24,6 +24,7 @@
 #include "control/daemon/log.h"
 #include "control/daemon/made_hosts.h"
 #include "control/daemon/routes.h"
+#include "control/daemon/speakers.h"
 #include "control/lab/session.h"
 #include "control/lab/version.h"
 #include "control/spec/load.h"
@@ -116,11 +117,14 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   Log log(dir.log(), config.log_level);
   log.line(fmt::format("lab '{}' from {}", dir.name(), config.spec_file));
 
+  Speakers speakers(spec, dir, log);
   // Before the ports, which open what is made here; gone after them.
   MadeHosts made(spec, dir, log);
+  speakers.set_up(made.journal());
   lab::SessionOptions options;
   options.spec_file = config.spec_file;
   options.interfaces = made.interfaces();
+  options.speakers = speakers.interfaces();
   lab::Session session(std::move(spec), std::move(options));
   for (const lab::Session::Attached& a : session.attached()) {
     const PortAbilities can = a.device->abilities();
@@ -131,6 +135,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   WallClockLive live;
   LiveLab lab(dir.name(), session, live, log);
   made.tell(lab);
+  speakers.tell(lab);
   lab.hosts_are_made_by(made);
   lab.made_of(settings);
   lab.when_set([&made](const spec::Lab& now) { made.follow(now); });
@@ -149,6 +154,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                                                    .listen = session.lab().spec().run.agents,
                                                    .log = [&log](const std::string& line) { log.line(line); }},
                          agents);
+    const Speakers::Running following = speakers.start(made.journal(), session, live);
     made.boot(stop);
     if (stop) throw std::runtime_error(fmt::format("lab '{}' was stopped before it had started", dir.name()));
     log.line("up");

@@ -14,6 +14,7 @@ namespace railyard::daemon {
 struct MadeHost {
   std::string kind;      // "namespace", "vm"
   std::string location;  // name of the namespace; directory of the guest's sockets
+  std::string programs{};  // a folder that comes first where commands are looked for; empty: none
   // Of a virtual machine: how it is, and has it booted anew (false: that goes on already).
   std::function<Guests::Look()> look{};
   std::function<bool()> restart{};

@@ -84,6 +84,8 @@ const spec::NodeSpec& LiveLab::host_named(const std::string& name) const {
 }
 
 json LiveLab::host(const std::string& name) const {
+  const spec::NodeSpec* const sw = session_.lab().spec().find(name);
+  if (sw != nullptr && sw->kind == spec::NodeSpec::Kind::kSwitch) return speaker(*sw);
   const spec::NodeSpec& node = host_named(name);
   json out = host_status(node);
   if (const auto made = hosts_.find(name); made != hosts_.end()) {
@@ -93,6 +95,19 @@ json LiveLab::host(const std::string& name) const {
     out["kind"] = kind_of(node.nics[0].attach);
   }
   return out;
+}
+
+// A switch in whose place commands can be run.
+json LiveLab::speaker(const spec::NodeSpec& node) const {
+  const auto made = hosts_.find(node.name);
+  if (made == hosts_.end())
+    throw ApiError(409, fmt::format("{} is a switch without a speaker; expected a host, or a switch with `control: frr` "
+                                    "or `control: namespace`",
+                                    node.name));
+  return {{"name", node.name},
+          {"kind", made->second.kind},
+          {"location", made->second.location},
+          {"programs", made->second.programs}};
 }
 
 json LiveLab::restart(const std::string& name) {

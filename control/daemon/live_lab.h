@@ -111,6 +111,7 @@ class LiveLab {
   bool trunk_up(PortRef port) const;
   nlohmann::json trunk_status(const lab::Session::Trunk& trunk) const;
   nlohmann::json host_status(const spec::NodeSpec& node) const;
+  nlohmann::json speaker(const spec::NodeSpec& node) const;
   const spec::NodeSpec& host_named(const std::string& name) const;
 
   std::string name_;

@@ -30,6 +30,9 @@ class MadeHosts final : public HostMaker {
   // ports stand. Throws guest::GuestError.
   void boot(const std::atomic<bool>& stop) { guests_.boot(stop); }
 
+  // Of what is made; nothing: no namespace is.
+  std::optional<hosts::Journal>& journal() noexcept { return journal_; }
+
   // The interfaces that the lab's ports are to open.
   lab::Interfaces interfaces() const;
   // Namespaces of a lab that is up.

@@ -38,6 +38,8 @@ hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
   for (const spec::NodeSpec& node : lab.nodes) {
     if (node.kind == spec::NodeSpec::Kind::kSwitch) {
       out.others.push_back({node.name, 0, node.loopback_v4, node.loopback_v6});
+      // Whose interfaces are made with the lab's ports.
+      if (spec::has_speaker(lab, node)) out.hosts.push_back({.name = node.name, .nics = {}, .first_nic = nics});
       continue;
     }
     if (node.kind == spec::NodeSpec::Kind::kTrunk) continue;

@@ -26,4 +26,8 @@ std::string containerlab(const spec::Lab& lab);
 // CSV, a line per NIC and per loopback: node, port, its peer, MAC, IPv4, IPv6, rate, MTU.
 std::string address_plan(const spec::Lab& lab);
 
+// The configuration of FRR of each switch that has `control: frr`, or of all switches if none has; a line "! NAME" before
+// each.
+std::string frr(const spec::Lab& lab);
+
 }  // namespace railyard::exporting

@@ -9,6 +9,7 @@ std::span<const Format> formats() {
       Format{"graphviz", "a graph for dot, neato, ...", graphviz},
       Format{"containerlab", "nodes and links as a topology file of containerlab", containerlab},
       Format{"address-plan", "CSV: the addresses of all NICs and switches", address_plan},
+      Format{"frr", "the configuration of FRR of each switch with control: frr, or of all switches", frr},
   };
   return kFormats;
 }

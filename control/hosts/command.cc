@@ -23,7 +23,8 @@ namespace {
 
 // The Debian package that a program is in.
 const std::map<std::string_view, std::string_view> kPackages{
-    {"ip", "iproute2"}, {"tc", "iproute2"}, {"ethtool", "ethtool"}, {"sysctl", "procps"}, {"ping", "iputils-ping"}};
+    {"ip", "iproute2"}, {"tc", "iproute2"}, {"ethtool", "ethtool"}, {"sysctl", "procps"}, {"ping", "iputils-ping"},
+    {"vtysh", "frr"}};
 
 [[noreturn]] void cannot_run(const std::string& program, const char* what, int error) {
   throw HostsError(fmt::format("cannot run {}: {}: {}", program, what, std::strerror(error)));

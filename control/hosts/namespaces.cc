@@ -25,6 +25,7 @@
 #include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 #include "control/hosts/hosts_file.h"
+#include "control/hosts/kernel_settings.h"
 #include "control/hosts/network_namespace.h"
 #include "control/hosts/offloads.h"
 #include "control/hosts/routes.h"
@@ -151,34 +152,16 @@ void check_free(const Part& part) {
 
 // ---- Settings of a namespace ---------------------------------------------------------------------------------------
 
-struct Setting {
-  std::string name;  // below /proc/sys
-  std::string_view value;
-};
-
-void set(std::initializer_list<Setting> settings) {
-  for (const Setting& s : settings) {
-    std::string path = fmt::format("/proc/sys/{}", s.name);
-    const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!file || ::write(file.get(), s.value.data(), s.value.size()) < 0)
-      throw HostsError(
-          fmt::format("cannot write '{}' to {}: {}{}", s.value, path, std::strerror(errno),
-                      errno == EROFS ? "; in a container, run it privileged (docker run --privileged)" : ""));
-  }
-}
-
-bool kernel_has_ipv6() { return exists("/proc/sys/net/ipv6"); }
-
 // Before there are interfaces, which take over `default`. What a new namespace begins with may come from the machine's
 // own settings.
 void set_up_fabric_namespace() {
-  set({{"net/ipv4/ip_forward", "0"}});
+  set_kernel({{"net/ipv4/ip_forward", "0"}});
   // The kernel says nothing of its own on the fabric's ends.
-  if (kernel_has_ipv6()) set({{"net/ipv6/conf/all/disable_ipv6", "1"}, {"net/ipv6/conf/default/disable_ipv6", "1"}});
+  if (kernel_has_ipv6()) set_kernel({{"net/ipv6/conf/all/disable_ipv6", "1"}, {"net/ipv6/conf/default/disable_ipv6", "1"}});
 }
 
 void set_up_host_namespace() {
-  set({
+  set_kernel({
       {"net/ipv4/ip_forward", "0"},  // first: it resets others
       // A packet between rails comes in where its answer does not leave.
       {"net/ipv4/conf/all/rp_filter", "0"},
@@ -195,7 +178,7 @@ void set_up_host_namespace() {
   if (!kernel_has_ipv6()) return;
   for (const std::string_view scope : {"all", "default"}) {
     const auto conf = [&](std::string_view name) { return fmt::format("net/ipv6/conf/{}/{}", scope, name); };
-    set({
+    set_kernel({
         {conf("disable_ipv6"), "0"},
         {conf("forwarding"), "0"},
         // No multicast that nobody asked for: duplicate address detection, router solicitations.

@@ -20,8 +20,10 @@
 #include "control/spec/value.h"
 #include "control/spec/lab_digest.h"
 #include "dataplane/base/path_telemetry.h"
+#include "dataplane/port/tap_port.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
+#include "dataplane/switch/switch.h"
 
 namespace railyard::lab {
 
@@ -147,6 +149,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
   engine_->wake_all();
   try {
     attach_ports();
+    attach_speakers();
     connect_trunks();
     attach_captures();
     lab_->open_outputs();
@@ -235,6 +238,8 @@ void Session::detach() noexcept {
     }
   }
   attached_.clear();
+  for (const SpeakerPort& s : speaker_ports_) s.device->attach_control(s.port, nullptr);
+  speaker_ports_.clear();
   for (Trunk& t : trunks_) {
     t.end->connect_outside(nullptr, 1, nullptr);
     Exchange::remove(t.socket);
@@ -269,6 +274,33 @@ void Session::attach_ports() {
       } catch (const std::runtime_error& error) {
         throw spec::SpecError(nic.place, error.what());
       }
+    }
+  }
+}
+
+// An interface for each port that is linked, as front panels of switches have them.
+void Session::attach_speakers() {
+  for (const spec::NodeSpec& node : lab_->spec().nodes) {
+    if (!spec::has_speaker(lab_->spec(), node)) continue;
+    Switch& device = lab_->switch_named(node.name);
+    try {
+      for (const routing::Graph::Edge& e : lab_->graph().edges(device.id().index())) {
+        const PortRef port{device.id(), e.port};
+        const auto made = options_.speakers.find({node.name, e.port.value + 1});
+        if (made == options_.speakers.end())
+          throw std::runtime_error(fmt::format("{} has a `control`, which needs a live lab; use `railyard up`", node.name));
+        TapPortConfig config;
+        config.interface = made->second.name;
+        config.netns = made->second.netns;
+        config.mtu = static_cast<std::uint32_t>(lab_->mtu(port));
+        config.mac = spec::automatic_mac(device.id().index(), e.port.value + 1);
+        config.up = true;
+        auto tap = std::make_unique<TapPort>(config, engine_->pool_of(device.id()));
+        speaker_ports_.push_back({&device, e.port, tap.get()});
+        device.attach_control(e.port, std::move(tap));
+      }
+    } catch (const std::runtime_error& error) {
+      throw spec::SpecError(node.place, error.what());
     }
   }
 }

@@ -50,6 +50,7 @@ struct SessionOptions {
   bool digest = false;
   std::vector<CaptureRequest> captures;
   Interfaces interfaces;  // behind the NICs of hosts that somebody has made
+  Interfaces speakers;    // to be made for the ports of switches, in namespaces that somebody has made
   EngineVariation variation;
   // In the place of the spec's faults: those of a log, at its instants.
   std::optional<std::vector<fault::LoggedFault>> replayed_faults;
@@ -132,6 +133,14 @@ class Session {
   // By the thread of prepare_exchange(), once exchange() has been called: what stood there is closed.
   void finish_exchange(Exchange& exchange);
 
+  // A port of a switch whose control plane is outside; its counters are for any thread.
+  struct SpeakerPort {
+    Switch* device;
+    PortIndex port;
+    OutsidePort* speaker;
+  };
+  const std::vector<SpeakerPort>& speaker_ports() const noexcept { return speaker_ports_; }
+
   // A trunk whose end to the outside stands; its counters are for any thread.
   struct Trunk {
     TrunkEnd* end;
@@ -159,6 +168,7 @@ class Session {
   void check_captures() const;
   void check_sockets() const;
   void attach_ports();
+  void attach_speakers();
   void connect_trunks();
   void attach_captures();
   void start_series();
@@ -184,6 +194,7 @@ class Session {
   std::vector<std::unique_ptr<CaptureTap>> taps_;
   std::vector<Attached> attached_;
   std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports
+  std::vector<SpeakerPort> speaker_ports_;
   std::vector<Trunk> trunks_;
   std::vector<std::string> unwritten_;
   bool interrupted_ = false;

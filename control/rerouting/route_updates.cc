@@ -1,16 +1,48 @@
 #include "control/rerouting/route_updates.h"
 
 #include <algorithm>
+#include <compare>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "control/spec/value.h"
+#include "dataplane/base/planted_bug.h"
 #include "dataplane/switch/switch.h"
 
 namespace railyard::rerouting {
+namespace {
+
+// Speakers outside do not say that they have come to rest.
+constexpr Duration kQuiet{kPicosecondsPerSecond};
+
+// Prefixes whose next hops differ, or that only one of them has; both are sorted.
+std::size_t changed_routes(const std::vector<Route>& before, const std::vector<Route>& after) {
+  std::size_t n = 0;
+  std::size_t b = 0;
+  std::size_t a = 0;
+  while (b < before.size() || a < after.size()) {
+    const auto order = b == before.size()  ? std::strong_ordering::greater
+                       : a == after.size() ? std::strong_ordering::less
+                                           : before[b].prefix <=> after[a].prefix;
+    n += order != 0 || before[b].ports != after[a].ports || before[b].weights != after[a].weights ? 1 : 0;
+    b += order <= 0 ? 1 : 0;
+    a += order >= 0 ? 1 : 0;
+  }
+  return n;
+}
+
+}  // namespace
 
 RouteUpdates::RouteUpdates(build::BuiltLab& lab, Engine& engine) : lab_(lab), engine_(engine) {
+  std::size_t switches = 0;
+  std::size_t speakers = 0;
+  for (const spec::NodeSpec& node : lab.spec().nodes) {
+    has_speaker_.push_back(spec::has_speaker(lab.spec(), node));
+    switches += node.kind == spec::NodeSpec::Kind::kSwitch ? 1 : 0;
+    speakers += has_speaker_.back() ? 1 : 0;
+  }
+  is_outside_ = speakers > 0 && speakers == switches;
   engine_.after_windows(this, [this] { look(); });
 }
 
@@ -19,7 +51,15 @@ RouteUpdates::~RouteUpdates() { engine_.after_windows(this, nullptr); }
 void RouteUpdates::look() {
   if (engine_.has_topology_events()) [[unlikely]]
     for (const TopologyEvent& e : engine_.take_topology_events())
-      if (lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic) take(e);
+      if (is_outside_ || lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic) take(e);
+  is_outside_ ? rest_if_quiet() : run_protocol();
+}
+
+void RouteUpdates::rest_if_quiet() {
+  if (!reroutings_.empty() && engine_.reached() - active_ > kQuiet) reroutings_.back().at_rest = true;
+}
+
+void RouteUpdates::run_protocol() {
   if (protocol_ == nullptr || (protocol_->next() == Instant::never() && wakes_at_ == Instant::never())) [[likely]]
     return;
   if (protocol_->next() < engine_.reached()) {
@@ -45,14 +85,15 @@ void RouteUpdates::wake() {
 }
 
 Rerouting& RouteUpdates::rerouting(Instant at) {
-  if (protocol_ == nullptr) {
+  if (is_outside_) active_ = at;
+  if (protocol_ == nullptr && !is_outside_) {
     protocol_ = routing::make_protocol(lab_.spec().routing, lab_.graph(), lab_.routes(), lab_.fabric().window().size);
     ribs_ = lab_.routes().ribs;
   }
   if (reroutings_.empty() || reroutings_.back().at_rest) {
     reroutings_.emplace_back().began_ns = nanoseconds(at - Instant{});
     changed_.assign(lab_.graph().size(), false);
-    before_ = protocol_->counters();
+    if (protocol_ != nullptr) before_ = protocol_->counters();
   }
   return reroutings_.back();
 }
@@ -95,7 +136,7 @@ void RouteUpdates::take_link(const TopologyEvent& e) {
     state = {.signal = up};
   }
   if ((state.signal && state.bfd) == before) return;
-  protocol_->port_changed({e.at, node, e.port, up, by_bfd});
+  if (protocol_ != nullptr) protocol_->port_changed({e.at, node, e.port, up, by_bfd});
 }
 
 // Several faults may have it drained.
@@ -107,19 +148,41 @@ void RouteUpdates::take_drain(const TopologyEvent& e) {
   drains_[node] += on ? 1 : -1;
   if ((before == 0) == (drains_[node] == 0)) return;
   note(e.at, fmt::format("{} {}", lab_.spec().nodes[node].name, on ? "drained" : "undrained"));
-  protocol_->drain(e.at, node, on);
+  if (protocol_ != nullptr) protocol_->drain(e.at, node, on);
+}
+
+// In the last of the reroutings.
+void RouteUpdates::note_change(Instant at, std::size_t node, std::size_t routes) {
+  Rerouting& c = reroutings_.back();
+  const std::int64_t ns = nanoseconds(at - Instant{});
+  if (c.first_change_ns < 0) c.first_change_ns = ns;
+  c.last_change_ns = std::max(c.last_change_ns, ns);
+  if (!changed_[node]) ++c.switches;
+  changed_[node] = true;
+  ++c.table_changes;
+  c.routes += routes;
+}
+
+void RouteUpdates::take_table(Instant at, DeviceId device, std::vector<Route> table, std::vector<wire::IpAddress> local) {
+  const std::size_t node = device.index();
+  const auto [known, is_first] = tables_.try_emplace(node);
+  if (is_first) note(at, fmt::format("{} first routes", lab_.spec().nodes[node].name));
+  rerouting(at);
+  note_change(at, node, changed_routes(known->second, table));
+  known->second = table;
+  give_table(at, node, std::make_shared<const std::vector<Route>>(std::move(table)));
+  Switch& sw = lab_.switch_named(lab_.spec().nodes[node].name);
+  sw.change_at(at, [&sw, local = std::move(local)](Instant) { sw.set_local_addresses(local); });
 }
 
 void RouteUpdates::write(routing::TableChange change) {
+  if (planted(PlantedBug::kStaleNextHop))
+    std::erase_if(change.groups, [&](const auto& g) {
+      return g.second.ports.size() < ribs_[change.node].group(g.first).ports.size();
+    });
   for (const auto& [origin, group] : change.groups) ribs_[change.node].set(origin, group);
-  Rerouting& c = reroutings_.back();
-  const std::int64_t at = nanoseconds(change.at - Instant{});
-  if (c.first_change_ns < 0) c.first_change_ns = at;
-  c.last_change_ns = std::max(c.last_change_ns, at);
-  if (!changed_[change.node]) ++c.switches;
-  changed_[change.node] = true;
-  ++c.table_changes;
-  c.routes += change.groups.size();
+  if (has_speaker_[change.node]) return;  // what the model would have it forward by
+  note_change(change.at, change.node, change.groups.size());
   give_table(change.at, change.node,
              std::make_shared<const std::vector<Route>>(lab_.routes().table_of(change.node, ribs_[change.node])));
 }
@@ -141,6 +204,10 @@ void RouteUpdates::give_table(Instant at, std::size_t node, const std::shared_pt
 }
 
 std::vector<Route> RouteUpdates::table_of(DeviceId node) const {
+  if (has_speaker_[node.index()]) {
+    const auto known = tables_.find(node.index());
+    return known != tables_.end() ? known->second : std::vector<Route>{};
+  }
   return ribs_.empty() ? lab_.routes().table_of(node.index())
                        : lab_.routes().table_of(node.index(), ribs_[node.index()]);
 }

@@ -32,15 +32,21 @@ class RouteUpdates {
   bool at_rest() const noexcept { return reroutings_.empty() || reroutings_.back().at_rest; }
   // What `node` has in its table, or will have from an instant on that is known.
   const routing::Rib& rib(std::size_t node) const { return ribs_.empty() ? lab_.routes().ribs[node] : ribs_[node]; }
+  // A speaker outside has `node` forward by `table` from `at` on, and has these addresses itself.
+  void take_table(Instant at, DeviceId node, std::vector<Route> table, std::vector<wire::IpAddress> local);
+
   // What `node` forwards by at the instant reached.
   std::vector<Route> table_of(DeviceId node) const;
 
  private:
   void look();
+  void run_protocol();
+  void rest_if_quiet();
   void take(const TopologyEvent& event);
   void take_link(const TopologyEvent& event);
   void take_drain(const TopologyEvent& event);
   void note(Instant at, std::string what);
+  void note_change(Instant at, std::size_t node, std::size_t routes);
   void write(routing::TableChange change);
   void give_table(Instant at, std::size_t node, const std::shared_ptr<const std::vector<Route>>& table);
   void wake();
@@ -48,7 +54,11 @@ class RouteUpdates {
 
   build::BuiltLab& lab_;
   Engine& engine_;
-  std::unique_ptr<routing::Protocol> protocol_;  // made when it is first needed
+  std::unique_ptr<routing::Protocol> protocol_;  // made when it is first needed; never where all switches have speakers
+  std::vector<bool> has_speaker_;                // by node
+  bool is_outside_ = false;                      // all switches have speakers
+  std::map<std::size_t, std::vector<Route>> tables_;  // of speakers, by node
+  Instant active_{};                                  // where is_outside_: the last cause or change
   std::vector<routing::Rib> ribs_;               // by node: what has been written, from its instant on
   std::vector<Rerouting> reroutings_;
   std::vector<bool> changed_;         // nodes, in the last of these

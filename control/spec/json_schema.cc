@@ -31,6 +31,7 @@ std::string json_schema() {
   define(definitions, cbfc_keys());
   define(definitions, class_override_keys());
   define(definitions, switch_keys());
+  define(definitions, switch_pattern_keys());
   define(definitions, ecmp_keys());
   define(definitions, pfc_watchdog_keys());
   define(definitions, host_keys());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -29,7 +30,11 @@ const char* plural(Kind kind) { return kind == Kind::kSwitch ? "switches" : kind
 void read_profiles(Draft& draft) {
   Lab& lab = draft.lab;
   if (const Tree* qos = draft.sections.qos) lab.qos = read_profiles(*qos, qos_keys());
-  if (const Tree* switches = draft.sections.switches) lab.switches = read_profiles(*switches, switch_keys());
+  if (const Tree* switches = draft.sections.switches) {
+    Tree profiles = *switches;
+    std::erase_if(profiles.entries, [](const Tree::Entry& e) { return is_pattern(e.key); });
+    lab.switches = read_profiles(profiles, switch_keys());
+  }
   if (const Tree* hosts = draft.sections.hosts) lab.hosts = read_profiles(*hosts, host_keys());
   lab.switches.try_emplace("default");
   lab.hosts.try_emplace("default");
@@ -105,6 +110,32 @@ void read_nodes(Draft& draft) {
   if (draft.sections.nodes != nullptr)
     for (const Tree::Entry& entry : draft.sections.nodes->as_map("a map of nodes by name")) read_node(draft, entry);
   if (draft.lab.nodes.empty()) draft.document->fail("no nodes; expected a topology, or nodes and links");
+}
+
+// Switches that say nothing about it are controlled as the last pattern that they fit says, else as their profile does.
+void control_switches(Draft& draft) {
+  Lab& lab = draft.lab;
+  std::map<std::string, ControlSpec> by_pattern;
+  if (draft.sections.switches != nullptr)
+    for (const Tree::Entry& e : draft.sections.switches->entries) {
+      if (!is_pattern(e.key)) continue;
+      const auto fits = [&](const NodeSpec& n) { return n.kind == Kind::kSwitch && matches(e.key, n.name); };
+      if (std::ranges::none_of(lab.nodes, fits))
+        fail_at(e.place, draft.sections.switches->path, fmt::format("no switch is named '{}'", e.key));
+      NodeSpec pattern;
+      switch_pattern_keys().read(e.value, pattern);
+      for (const NodeSpec& node : lab.nodes)
+        if (fits(node) && pattern.control) by_pattern[node.name] = *pattern.control;
+    }
+  for (NodeSpec& node : lab.nodes) {
+    if (node.kind != Kind::kSwitch || node.control) continue;
+    const auto fitting = by_pattern.find(node.name);
+    const auto profile = lab.switches.find(node.profile);
+    const ControlSpec said = fitting != by_pattern.end()      ? fitting->second
+                             : profile != lab.switches.end() ? profile->second.control
+                                                             : ControlSpec{};
+    if (said != ControlSpec{}) node.control = said;
+  }
 }
 
 // Hosts that say nothing about it are what their profile says.
@@ -199,6 +230,7 @@ Lab read_lab(const Tree& document) {
 
   check_profiles(draft);
   attach_by_profile(draft.lab);
+  control_switches(draft);
   check_links(draft);
   check_addresses(draft);
   assign_addresses(draft.lab);

@@ -14,6 +14,7 @@
 #include "control/spec/collective_spec.h"
 #include "control/spec/compare_spec.h"
 #include "control/spec/condition_spec.h"
+#include "control/spec/control_spec.h"
 #include "control/spec/diagnosis_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
@@ -140,6 +141,7 @@ struct SwitchProfile {
   std::optional<PfcWatchdog> pfc_watchdog;
   ForwardingMode mode = ForwardingMode::kStoreAndForward;
   EcmpSpec ecmp;
+  ControlSpec control;
   std::string qos = "default";
 
   bool operator==(const SwitchProfile&) const = default;
@@ -246,6 +248,7 @@ struct NodeSpec {
   std::vector<int> at;                         // switches: coordinates, for RoutingSpec::order; none: nowhere
   std::optional<wire::IpAddress> loopback_v4;  // switches
   std::optional<wire::IpAddress> loopback_v6;
+  std::optional<ControlSpec> control;  // switches; nothing: what the profile says
   std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]
   std::optional<AgentSpec> agent;  // hosts
   std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
@@ -255,6 +258,11 @@ struct NodeSpec {
 
   bool operator==(const NodeSpec&) const = default;
 };
+
+// Whether somebody outside decides what the switch forwards by, in a live lab.
+inline bool is_controlled(const NodeSpec& node) noexcept {
+  return node.control && node.control->kind != ControlSpec::Kind::kModel;
+}
 
 struct PortName {
   std::string node;
@@ -460,5 +468,10 @@ struct Lab {
 
   bool operator==(const Lab&) const = default;
 };
+
+// Whether a speaker outside decides what the switch forwards by: in a live lab.
+inline bool has_speaker(const Lab& lab, const NodeSpec& node) noexcept {
+  return lab.run.clock == Clock::kWall && is_controlled(node);
+}
 
 }  // namespace railyard::spec

@@ -15,6 +15,8 @@ namespace railyard::swarm {
 // `topology:`, or `nodes:` and `links:`; with the profiles "default" and "other" of switches, "default" and "slow" of
 // hosts. `llr`: links retry.
 std::string random_topology(Seed seed, bool llr);
+// Whether its lossless classes change on the way, for which the QoS profiles need classes that nobody has set.
+bool changes_classes(Seed seed);
 // `switches:` and `hosts:`; the buffers have `buffer_mib`, but those of some that are ASICs (topologies/profiles/) as
 // they are, which need not fit the fabric.
 std::string random_profiles(Seed seed, int buffer_mib, bool with_asics);

@@ -65,12 +65,15 @@ struct Shape {
   int remapped_to = -1;
 };
 
+// Classes without settings, where lossless ones are to change on the way.
+constexpr bool is_left(std::size_t c) noexcept { return c == 1 || c == 2; }
+
 // What the profiles of a lab agree on: senders and receivers of a link see the same classes.
-Shape random_shape(Seed seed) {
+Shape random_shape(Seed seed, bool leaves_room) {
   Draw draw(seed, "swarm/classes");
   Shape shape;
   shape.lossless[3] = !draw.percent(5);
-  for (const std::size_t c : {0u, 1u, 4u, 5u}) shape.lossless[c] = draw.percent(15);
+  for (const std::size_t c : {0u, 1u, 4u, 5u}) shape.lossless[c] = draw.percent(15) && !leaves_room;
   Draw credits(seed, "swarm/cbfc");
   const bool any = credits.percent(40);
   for (std::size_t c = 0; c < 8; ++c) shape.cbfc[c] = credits.percent(60) && any && shape.lossless[c];
@@ -78,11 +81,14 @@ Shape random_shape(Seed seed) {
   for (std::size_t c = 0; c < 8; ++c) {
     const std::size_t to = draw.below(8);
     const bool trims = draw.percent(25);
-    shape.trimmed_to[c] = trims && !shape.lossless[c] && !shape.lossless[to] && to != c ? static_cast<int>(to) : -1;
+    shape.trimmed_to[c] = trims && !shape.lossless[c] && !shape.lossless[to] && to != c &&
+                                  !(leaves_room && (is_left(c) || is_left(to)))
+                              ? static_cast<int>(to)
+                              : -1;
   }
   const auto from = static_cast<int>(draw.below(8));
   const auto to = static_cast<int>(draw.below(8));
-  if (draw.percent(90) && from != to && !shape.lossless[static_cast<std::size_t>(from)] &&
+  if (draw.percent(90) && from != to && !leaves_room && !shape.lossless[static_cast<std::size_t>(from)] &&
       !shape.lossless[static_cast<std::size_t>(to)]) {
     shape.remapped = from;
     shape.remapped_to = to;
@@ -130,12 +136,14 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
 }  // namespace
 
 std::string random_qos(Seed seed) {
-  const Shape shape = random_shape(seed);
+  const bool leaves_room = changes_classes(seed);
+  const Shape shape = random_shape(seed, leaves_room);
   const bool pcp = Draw(seed, "swarm/trust").percent(10);
   std::string text = "qos:\n";
   for (const char* profile : {"default", "other"}) {
     text += fmt::format("  {}:\n{}    classes:\n", profile, pcp ? "    trust: pcp\n" : "");
-    for (std::size_t c = 0; c < 8; ++c) text += traffic_class(seed, profile, c, shape);
+    for (std::size_t c = 0; c < 8; ++c)
+      if (!leaves_room || !is_left(c)) text += traffic_class(seed, profile, c, shape);
   }
   return text;
 }

@@ -18,9 +18,14 @@ std::string framing(Seed seed) {
   return draw.percent(50) ? ", framing: { preamble: 40 }" : ", framing: { preamble: -42, gap: 0 }";
 }
 
-std::string preset(Draw& draw, const spec::Preset& p) {
-  return fmt::format("topology: {{ preset: {}, {} }}\nnodes:\n  h2: {{ kind: host, profile: slow }}\n", p.name,
-                     p.draw(draw));
+// Mostly with the class changes that its lossless classes need against deadlock; else as the preset draws it.
+std::string preset(Seed seed, Draw& draw, const spec::Preset& p) {
+  std::string keys = p.draw(draw);
+  const bool safe = Draw(seed, "swarm/class-change").percent(80);
+  for (const std::string key : {"date-lines: ", "class-change: "})
+    if (const std::size_t at = keys.find(key + "false"); safe && at != keys.npos)
+      keys.replace(at, (key + "false").size(), key + "true");
+  return fmt::format("topology: {{ preset: {}, {} }}\nnodes:\n  h2: {{ kind: host, profile: slow }}\n", p.name, keys);
 }
 
 struct Parts {
@@ -97,8 +102,13 @@ std::string random_topology(Seed seed, bool llr) {
                                  llr ? ", llr: on" : "", framing(seed));
   std::size_t below = 0;
   for (const spec::Preset& p : spec::presets())
-    if (below += p.drawn_percent; kind < below) return text + preset(draw, p);
+    if (below += p.drawn_percent; kind < below) return text + preset(seed, draw, p);
   return text + by_hand(draw, kind < 92);
+}
+
+bool changes_classes(Seed seed) {
+  const std::string text = random_topology(seed, false);
+  return text.find("date-lines: true") != text.npos || text.find("class-change: true") != text.npos;
 }
 
 }  // namespace railyard::swarm

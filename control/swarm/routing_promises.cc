@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/routing/bgp/as_numbers.h"
 #include "control/spec/value.h"
 #include "dataplane/switch/switch.h"
 
@@ -31,7 +32,37 @@ bool RoutingPromises::is_up(std::size_t node, PortIndex port) const {
 
 void RoutingPromises::look_at_rest() {
   if (lab_.spec().routing.protocol == spec::RoutingProtocol::kStatic || !updates_.at_rest()) return;
-  for (std::size_t o = 0; o < lab_.routes().announced.origins.size(); ++o) look_at(o);
+  for (std::size_t o = 0; o < lab_.routes().announced.origins.size(); ++o) {
+    look_at(o);
+    if (lab_.spec().routing.protocol == spec::RoutingProtocol::kBgp) look_for_valleys(o);
+  }
+}
+
+// Every way from every switch, as far as there are not too many.
+void RoutingPromises::look_for_valleys(std::size_t origin) {
+  constexpr int kMostSteps = 2000;
+  const routing::Graph& graph = lab_.graph();
+  const std::vector<routing::bgp::AsNumber> as = routing::bgp::as_numbers(graph, lab_.spec().routing.as_numbers);
+  int steps = 0;
+  std::vector<std::size_t> way;
+  const std::function<bool(std::size_t)> good = [&](std::size_t n) -> bool {
+    if (++steps > kMostSteps) return true;
+    if (std::ranges::any_of(way, [&](std::size_t before) { return as[before] == as[n]; })) {
+      std::string text;
+      for (const std::size_t w : way) text += lab_.spec().nodes[w].name + " ";
+      broken_(fmt::format("the way {}{} goes through AS {} twice", text, lab_.spec().nodes[n].name, as[n]));
+      return false;
+    }
+    way.push_back(n);
+    for (const PortIndex port : updates_.rib(n).group(origin).ports) {
+      const auto edge = std::ranges::find(graph.edges(n), port, &routing::Graph::Edge::port);
+      if (edge != graph.edges(n).end() && graph.is_switch(edge->neighbour) && !good(edge->neighbour)) return false;
+    }
+    way.pop_back();
+    return true;
+  };
+  for (std::size_t n = 0; n < graph.size() && steps < kMostSteps; ++n)
+    if (graph.is_switch(n) && !good(n)) return;
 }
 
 void RoutingPromises::look_at(std::size_t origin) {

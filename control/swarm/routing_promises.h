@@ -25,12 +25,14 @@ class RoutingPromises {
   // began with, which are all shortest paths.
   void look_in_calm();
   // At any time: if routing is at rest, no table leads into a circle, to a port whose link is down, or to a switch that
-  // has no route.
+  // has no route; and with BGP no way goes through an AS twice, so that with a number per tier none goes down and up
+  // again.
   void look_at_rest();
 
  private:
   bool is_up(std::size_t node, PortIndex port) const;
   void look_at(std::size_t origin);
+  void look_for_valleys(std::size_t origin);
 
   build::BuiltLab& lab_;
   const rerouting::RouteUpdates& updates_;

@@ -27,6 +27,7 @@ enum class DropReason : std::uint8_t {
   kTooBig,               // longer than the egress link's MTU
   kNeighbourUnresolved,  // the attached host's MAC address is not known yet
   kNotUnderstood,        // for the switch itself, and nothing there answers it
+  kControlPlaneFull,     // for the speaker in front of a switch (switch_control.cc), which is behind with its packets
   kIcrcError,            // ICRC of a RoCEv2 packet wrong at the host that it is for
   // Buffers.
   kIngressFull,     // ingress priority group of a lossy class above its threshold
@@ -53,7 +54,7 @@ constexpr std::string_view name(DropReason reason) noexcept {
       "too_short",         "bad_version",     "bad_header_length", "bad_length",  "bad_checksum",
       "unknown_ethertype", "bad_mac_control", "fcs_error",         "giant",       "not_for_us",
       "vlan_not_member",   "no_route",        "ttl_expired",       "too_big",     "neighbour_unresolved",
-      "not_understood",    "icrc_error",      "ingress_full",      "headroom_full", "egress_full",
+      "not_understood",    "control_plane_full", "icrc_error",      "ingress_full",      "headroom_full", "egress_full",
       "wred",              "trim_queue_full", "pfc_watchdog",      "nic_receive_full", "host_gone",
       "crash",             "link_down",       "trunk_lost",        "trunk_full"};
   return kNames[static_cast<std::size_t>(reason)];

@@ -16,7 +16,7 @@
 #include "dataplane/device/egress_port.h"
 #include "dataplane/device/pause_state.h"
 #include "dataplane/device/start_list.h"
-#include "dataplane/nic/attachment.h"
+#include "dataplane/device/attachment.h"
 #include "dataplane/nic/host_config.h"
 #include "dataplane/nic/receive_buffer.h"
 #include "dataplane/packet/edge.h"

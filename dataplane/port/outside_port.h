@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/base/time.h"
-#include "dataplane/nic/attachment.h"
+#include "dataplane/device/attachment.h"
 #include "dataplane/port/port_abilities.h"
 
 namespace railyard {

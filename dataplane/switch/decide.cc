@@ -52,7 +52,8 @@ void Switch::decide_rest(Arrival& a) {
 std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arrival& a) {
   const NextHops& hops = forwarding_.lookup(p.fec);
   if (hops.kind != NextHops::Kind::kGroup) [[unlikely]]
-    return hops.kind == NextHops::Kind::kLocal ? std::uint8_t{kLocal} : verdict(DropReason::kNoRoute);
+    return hops.kind == NextHops::Kind::kLocal || is_for_speaker(p) ? std::uint8_t{kLocal}
+                                                                    : verdict(DropReason::kNoRoute);
   if (ttl_of(p) <= 1) [[unlikely]]
     return kTtlExpired;
   a.priority = priority.value;  // drops at egress are counted there

@@ -68,8 +68,11 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
   const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
   if (IntStack* stack = int_stack(p); stack != nullptr) [[unlikely]]
     stack->end();
+  const bool controlled = !control_.empty();
+  // Towards hosts the switch goes on answering for all addresses that it has a route to.
+  if (controlled && !config_.ports[in.index()].faces_hosts) return punt(now, a);
   const auto view = wire::parse_frame(real_octets(p), content_octets(p));
-  if (!view) return drop(now, a, view.error());
+  if (!view) return controlled ? punt(now, a) : drop(now, a, view.error());
   const wire::MacAddress own = config_.ports[in.index()].mac;
 
   if (p.kind == FrameKind::kArp) {
@@ -83,19 +86,22 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
         originate(now, reply, n, in);
       }
     }
-    return consume(a.packet);
+    return controlled && !asks ? punt(now, a) : consume(a.packet);
   }
+  if (controlled && p.kind != FrameKind::kIpv6) return punt(now, a);
   if (p.kind == FrameKind::kIpv6) {
     if (const auto message = wire::parse_neighbour(real_octets(p), *view)) {
-      if (!message->advertisement && !view->source.is_unspecified() && speaks_for(message->target, in)) {
+      const bool asks = !message->advertisement && !view->source.is_unspecified() && speaks_for(message->target, in);
+      if (asks) {
         if (Packet* reply = pool().allocate_elided()) {
           const std::size_t n = wire::write_neighbour_advertisement(room_of(*reply), real_octets(p), *view, own);
           originate(now, reply, n, in);
         }
       }
-      return consume(a.packet);
+      return controlled && !asks ? punt(now, a) : consume(a.packet);
     }
   }
+  if (controlled) return punt(now, a);
   const bool ours = is_ip(p.kind) && forwarding_.lookup(p.fec).kind == NextHops::Kind::kLocal;
   if (ours && wire::is_echo_request(real_octets(p), *view)) {
     const auto vlan = vlan_of(p, in);
@@ -277,13 +283,16 @@ void Switch::originate_routed(Instant now, Packet* packet, std::uint16_t vlan) {
 }
 
 void Switch::originate_at(Instant now, Packet* packet, PortIndex out) {
+  originate_in(now, packet, out, classify(*facts_[out.index()].trust, *packet));
+}
+
+void Switch::originate_in(Instant now, Packet* packet, PortIndex out, Priority priority) {
   generated_.increment();
   Arrival a{};
   a.packet = packet;
   a.octets = packet->frame_octets;
   a.cells = mmu_.cells(a.octets);
   a.port = out.value;
-  const Priority priority = classify(*facts_[out.index()].trust, *packet);
   a.priority = priority.value;
   a.origin = static_cast<std::uint16_t>(index(PortIndex{static_cast<std::uint16_t>(ports())}, priority));
   if (!facts_[out.index()].up) return drop(now, a, DropReason::kLinkDown);

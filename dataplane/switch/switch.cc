@@ -330,6 +330,7 @@ void Switch::on_link_down(Instant now, PortIndex port) {
   drop_queued(now, port, kAllPriorities, DropReason::kLinkDown);
   quality_link(now, port, false);
   bfd_link(now, port, false);
+  control_link(port, false);
   if (!e.busy()) slots_.set(port.index(), EventKey::kNone);
 }
 
@@ -356,6 +357,7 @@ void Switch::on_link_up(Instant now, PortIndex port) {
   egress_[port.index()].link_up(now);
   quality_link(now, port, true);
   bfd_link(now, port, true);
+  control_link(port, true);
   // What still has to be said about pausing is said again.
   if (!egress_[port.index()].busy()) starts_.add(now, port);
 }

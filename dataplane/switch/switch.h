@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include "dataplane/base/drop_reason.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/slot_queue.h"
+#include "dataplane/device/attachment.h"
 #include "dataplane/device/device.h"
 #include "dataplane/device/drop_counters.h"
 #include "dataplane/device/egress_port.h"
@@ -117,6 +119,18 @@ class Switch final : public Device {
   // Everything held is lost, and neighbours that were learnt are forgotten. That its links are down until it is up
   // again is to be said to them.
   void crash(Instant now);
+
+  // The control plane of `port` is outside from now on (switch_control.cc): `speaker` gets what is for the switch
+  // itself, and what it sends leaves by this port. nullptr: it is taken away. Returns what was there. Only while the
+  // engine rests, and under the wall clock.
+  std::unique_ptr<Attachment> attach_control(PortIndex port, std::unique_ptr<Attachment> speaker);
+  // Addresses of the speaker beside those that routes call local. Only while the engine rests.
+  void set_local_addresses(std::vector<wire::IpAddress> addresses);
+
+  bool polled() const noexcept override { return !control_.empty(); }
+  Instant poll(Instant now, Duration wall) override;
+  bool readable(std::vector<int>& descriptors) const override;
+  void give_outside(Instant now) override;
 
   // Has an eye on a queue from now on, or no more. Only while the engine rests; Engine::wake_all() must follow.
   void watch(std::shared_ptr<QueueWatch> watch);
@@ -342,8 +356,17 @@ class Switch final : public Device {
   void originate(Instant now, Packet* packet, std::size_t octets, PortIndex out);
   void originate_routed(Instant now, Packet* packet, std::uint16_t vlan);
   void originate_at(Instant now, Packet* packet, PortIndex out);
+  void originate_in(Instant now, Packet* packet, PortIndex out, Priority priority);
   void drop_own(Instant now, Packet* packet, DropReason reason);
   void consume(Packet* packet);
+
+  // The control plane outside (switch_control.cc).
+  struct ControlPort;
+  bool is_for_speaker(const Packet& packet) const noexcept;
+  void punt(Instant now, const Arrival& a);
+  void give_speaker(ControlPort& control);
+  void take_from_speaker(Instant now, PortIndex port);
+  void control_link(PortIndex port, bool up) noexcept;
 
   SwitchConfig config_;
   std::vector<std::shared_ptr<QueueWatch>> watched_;
@@ -409,6 +432,15 @@ class Switch final : public Device {
   std::vector<QualityReports> quality_reports_;  // by port
   std::unique_ptr<Bfd> bfd_;  // nullptr: no port has it
   Instant settles_at_ = Instant::never();  // when settle_headroom() is called next
+
+  // Who speaks for the switch at a port, from outside.
+  struct ControlPort {
+    std::unique_ptr<Attachment> speaker;
+    std::deque<Packet*> to_speaker;
+    std::deque<Packet*> from_speaker;
+  };
+  std::vector<ControlPort> control_;    // by port; empty: the switch speaks for itself
+  std::vector<wire::IpAddress> local_;  // of the speaker, sorted
 };
 
 }  // namespace railyard

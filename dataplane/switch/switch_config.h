@@ -60,7 +60,7 @@ struct SwitchPortConfig {
   PfcEnable pfc{};
   std::array<SwitchClassConfig, kPriorities> classes;
   NeighbourQuality quality;
-  bool faces_hosts = false;  // what comes in may take detours
+  bool faces_hosts = false;  // what comes in may take detours; ARP and neighbour discovery are answered by proxy
   bool bfd = false;  // with a switch at the other end that has it, too
 };
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/device/pfc_frame.h"
-#include "dataplane/nic/attachment.h"
+#include "dataplane/device/attachment.h"
 #include "dataplane/wire/pfc.h"
 #include "tests/scenarios/scenario.h"
 

@@ -61,6 +61,10 @@ int exec(const std::string& lab_name, const std::string& host, std::vector<std::
       words.push_back(login_shell());
     else
       words.insert(words.begin(), {"sh", "-c", "exec \"$@\"", "railyard exec"});
+    if (const std::string programs = about.value("programs", ""); !programs.empty()) {
+      const char* path = std::getenv("PATH");
+      words.insert(words.begin(), {"env", fmt::format("PATH={}:{}", programs, path != nullptr ? path : "/usr/bin:/bin")});
+    }
     words.insert(words.begin(), {"ip", "netns", "exec", about["location"].get<std::string>()});
     become(std::move(words));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "control/routing/bgp/as_numbers.h"
+#include "dataplane/base/planted_bug.h"
 
 namespace railyard::routing::bgp {
 namespace {
@@ -316,6 +317,7 @@ void Network::receive(Instant now, std::size_t node, std::size_t peer, const std
   for (const auto& [origin, advert] : updates) {
     State& s = state(node, origin);
     if (s.received[peer] == advert) continue;
+    if (planted(PlantedBug::kLostWithdrawal) && advert.path == kNoPath) continue;
     s.received[peer] = advert;
     to_decide(now, node, origin);
   }

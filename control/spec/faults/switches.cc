@@ -107,6 +107,14 @@ FaultKind Drained::kind() {
                     .help = "of a switch: routing leads traffic around it, as before maintenance; it still forwards what "
                             "it gets",
                     .scope = FaultScope::kSwitch,
+                    .check_node =
+                        [](const FaultAt& at) {
+                          if (has_speaker(at.lab, at.node))
+                            at.where.fail(fmt::format(
+                                "{} has a speaker of its own, which leads traffic around it; with FRR: railyard exec {} -- "
+                                "vtysh -c 'configure terminal' -c 'router bgp' -c 'bgp graceful-shutdown'",
+                                at.node.name, at.node.name));
+                        },
                     .draw = [](FaultDraw&) { return std::string("true"); },
                     .effects = {FaultEffect::kReorders},
                     .reference = {{"true", "lead traffic around this switch, until the fault ends"}}},

@@ -108,6 +108,30 @@ const Table<EcmpSpec>& ecmp_keys() {
   return table;
 }
 
+Form<ControlSpec> control_form() {
+  using Kind = ControlSpec::Kind;
+  constexpr std::size_t kLongestPath = 4096;
+  const Form<ControlSpec> word = choice<ControlSpec>(
+      {{"model", {}}, {"namespace", {Kind::kNamespace, {}}}, {"frr", {Kind::kFrr, {}}}});
+  const Form<std::string> path = file_path(kLongestPath);
+  const Tree with_file = Tree::map({{"type", Tree::string("object")},
+                                    {"properties", Tree::map({{"frr", path.schema}})},
+                                    {"required", Tree::list({Tree::string("frr")})},
+                                    {"additionalProperties", Tree::plain("false")}});
+  return {[=](const Tree& tree) {
+            if (tree.kind == Tree::Kind::kScalar) return word.read(tree);
+            tree.as_map("model, namespace, frr, or { frr: FILE }");
+            refuse_unknown_keys(tree, {"frr"});
+            const Tree* file = tree.find("frr");
+            if (file == nullptr) tree.fail("found an empty map; expected model, namespace, frr, or { frr: FILE }");
+            return ControlSpec{Kind::kFrr, path.read(*file)};
+          },
+          [=](const ControlSpec& control) {
+            return control.config.empty() ? word.write(control) : Tree::map({{"frr", path.write(control.config)}});
+          },
+          any_of_schemas({word.schema, with_file})};
+}
+
 const Table<PfcWatchdog>& pfc_watchdog_keys() {
   constexpr Duration kLeast{1'000'000};
   constexpr Duration kMost{60 * kPicosecondsPerSecond};
@@ -161,6 +185,10 @@ const Table<SwitchProfile>& switch_keys() {
            "whether a frame may leave before it has arrived completely")
            .show(),
        key("ecmp", &SwitchProfile::ecmp, map_of(ecmp_keys()), "path selection among equal-cost paths"),
+       key("control", &SwitchProfile::control, control_form(),
+           "who decides what a switch of a live lab forwards by. model: `routing`. frr: FRR in a network namespace with the "
+           "ports of the switch; { frr: FILE }: with your configuration. namespace: what you start there. Under the "
+           "virtual clock, `routing` stands in for all of these"),
        key("qos", &SwitchProfile::qos, name_form(), kQosHelp).show()},
       check_switch};
   return table;

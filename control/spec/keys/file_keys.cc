@@ -25,6 +25,14 @@ Tree map_schema(Tree of) {
                     {"additionalProperties", std::move(of)}});
 }
 
+Tree switches_schema() {
+  return Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                    {"propertyNames", Tree::map({{"type", Tree::string("string")},
+                                                 {"pattern", Tree::string("^[A-Za-z0-9*?][A-Za-z0-9_*?-]{0,62}$")}})},
+                    {"patternProperties", Tree::map({{"[*?]", reference(switch_pattern_keys().name())}})},
+                    {"additionalProperties", reference(switch_keys().name())}});
+}
+
 Tree list_schema(Tree of) {
   return Tree::map({{"type", Tree::list({Tree::string("array"), Tree::string("null")})}, {"items", std::move(of)}});
 }
@@ -58,8 +66,9 @@ const Table<Sections>& file_keys() {
        part("qos", &Sections::qos, map_schema(reference(qos_keys().name())),
             "QoS profiles by name. Without a 'default' a built-in one is added: class 3 lossless with ECN, classes 5 "
             "(UET control packets) and 6 (CNPs) strict"),
-       part("switches", &Sections::switches, map_schema(reference(switch_keys().name())),
-            "switch profiles by name; switches that name none use 'default'"),
+       part("switches", &Sections::switches, switches_schema(),
+            "switch profiles by name; switches that name none use 'default'. A name with * or ? stands for all switches "
+            "whose names fit and takes the key control only"),
        part("hosts", &Sections::hosts, map_schema(reference(host_keys().name())),
             "host profiles by name; hosts that name none use 'default'"),
        part("defaults", &Sections::defaults, defaults_schema(), "default properties of links"),

@@ -152,6 +152,12 @@ Form<std::vector<int>> coordinates() {
                                    });
 }
 
+Key<NodeSpec> switch_control() {
+  return key("control", &NodeSpec::control, maybe(control_form()),
+             "who decides what the switch of a live lab forwards by, see control of a switch profile (default: what the "
+             "profile says)");
+}
+
 // A number of NICs, or a list that says what each is like.
 Key<NodeSpec> nics() {
   Tree list = Tree::map({{"type", Tree::string("array")},
@@ -398,7 +404,15 @@ const Table<NodeSpec>& switch_node_keys() {
        key("loopback", &NodeSpec::loopback_v4, ipv4(),
            "IPv4 loopback address; default: 10.255.x.y, from the switch number"),
        key("loopback6", &NodeSpec::loopback_v6, ipv6(),
-           "IPv6 loopback address; default: fd00:ffff::n"), vlans(), ports()}};
+           "IPv6 loopback address; default: fd00:ffff::n"), switch_control(), vlans(), ports()}};
+  return table;
+}
+
+bool is_pattern(const std::string& name) noexcept { return name.find_first_of("*?") != name.npos; }
+
+const Table<NodeSpec>& switch_pattern_keys() {
+  static const Table<NodeSpec> table{
+      "switch-pattern", "Settings of all switches whose names fit", {switch_control()}};
   return table;
 }
 
