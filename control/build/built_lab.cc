@@ -17,6 +17,7 @@
 #include "control/routing/shortest_paths.h"
 #include "control/spec/addresses.h"
 #include "control/spec/frame_tags.h"
+#include "control/spec/link_bundle.h"
 #include "control/spec/port_class.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/telemetry_octets.h"
@@ -46,7 +47,14 @@ class BuiltLab::Builder {
         lab_(built.lab_),
         graph_(*(built.graph_ = std::make_unique<routing::Graph>(lab_))),
         routes_(*(built.routes_ = std::make_unique<routing::Routes>(routing::shortest_paths(graph_)))),
-        reports_(graph_, routes_) {}
+        reports_(graph_, routes_),
+        bundle_of_link_(lab_.links.size()) {
+    std::uint16_t number = 0;
+    for (const spec::LinkBundle& bundle : spec::link_bundles(lab_)) {
+      ++number;
+      for (const std::size_t link : bundle.links) bundle_of_link_[link] = number;
+    }
+  }
 
   void run() {
     plan_traffic();
@@ -430,6 +438,7 @@ class BuiltLab::Builder {
       config.ports[e.port.index()] = port_config(n, e, qos, profile);
     for (const routing::Graph::Edge& e : graph_.edges(n))
       config.ports[e.port.index()].quality = {reports_.is_told(e), reports_.beyond(n, e)};
+    for (const routing::Graph::Edge& e : graph_.edges(n)) config.ports[e.port.index()].bundle = bundle_of_link_[e.link];
     if (const auto& bfd = lab_.routing.bfd) {
       config.bfd = BfdConfig{bfd->interval, bfd->multiplier};
       const auto models = [&](std::size_t i) { return graph_.is_switch(i) && !spec::has_speaker(lab_, lab_.nodes[i]); };
@@ -532,6 +541,7 @@ class BuiltLab::Builder {
   const routing::Graph& graph_;
   const routing::Routes& routes_;
   QualityReports reports_;
+  std::vector<std::uint16_t> bundle_of_link_;  // from 1, in the order of the bundles
   NicClocks clocks_{lab_};
   std::map<spec::PortName, Ends> ends_;
   ScaleUpNetworks networks_{lab_};

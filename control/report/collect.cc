@@ -133,6 +133,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
     }
   }
   r.link_tiers = link_tiers(lab, r.ports);
+  r.bundles = bundle_reports(lab, r.ports);
   r.thresholds = effective_thresholds(lab.spec());
   r.lossless_drops = lossless_drops(lab, r.ports);
   r.steady_pauses = steady_pauses(warm, loaded.empty() ? devices : loaded, [&](std::size_t d, std::size_t p) {

@@ -200,6 +200,21 @@ Json traffic_class(std::size_t priority, const PortReport& p) {
   return j;
 }
 
+Json bundle(const BundleReport& b) {
+  Json members = Json::array();
+  for (const BundleReport::Member& m : b.members)
+    members.push_back({{"port_a", m.port_a},
+                       {"port_b", m.port_b},
+                       {"up", m.up},
+                       {"a_to_b", {{"packets", m.packets_a_to_b}, {"bytes", m.octets_a_to_b}}},
+                       {"b_to_a", {{"packets", m.packets_b_to_a}, {"bytes", m.octets_b_to_a}}}});
+  return {{"name", b.name},
+          {"members_up", b.up()},
+          {"rate_bps", b.member_bps * static_cast<std::int64_t>(b.members.size())},
+          {"up_bps", b.member_bps * static_cast<std::int64_t>(b.up())},
+          {"members", std::move(members)}};
+}
+
 Json port(const PortReport& p) {
   const PortCounters& c = p.counters;
   Json j = {{"node", p.node},
@@ -365,6 +380,8 @@ std::string Report::json() const {
   j["deadlocks"] = deadlocks_json(deadlocks);
   j["pause_trees"] = pause_trees_json(pause_trees);
   j["reroutings"] = rerouting::reroutings_json(reroutings);
+  j["bundles"] = Json::array();
+  for (const BundleReport& b : bundles) j["bundles"].push_back(bundle(b));
   j["faults"] = Json::array();
   for (const fault::FaultStatus& f : faults)
     j["faults"].push_back({{"name", f.name},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/report/bundle_report.h"
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
 #include "control/report/collective_report.h"
@@ -315,6 +316,7 @@ struct Report {
   std::vector<telemetry::DeadlockWatch::Seen> deadlocks;
   telemetry::PauseTreeWatch pause_trees;
   std::vector<rerouting::Rerouting> reroutings;
+  std::vector<BundleReport> bundles;
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
   std::optional<Transients> transients;   // of a run that was watched for them

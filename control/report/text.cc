@@ -226,6 +226,7 @@ std::string Report::text() const {
   if (const std::string text_of = collective_text(collectives); !text_of.empty()) text += "\n" + text_of;
   if (const std::string services = service_text(service_nics, rpings); !services.empty()) text += "\n" + services;
   text += fabric_text(*this);
+  text += bundles_text(bundles);
   text += routing_text(*this);
   drop_lines(out, *this);
   fault_lines(out, *this);

@@ -28,6 +28,12 @@ struct Rerouting {
   std::uint64_t routes = 0;         // destinations in these
   std::uint64_t messages = 0;       // between switches
   bool at_rest = false;
+  // Once at rest. Packets lost on links that were down or had a fault, and for want of a way, in spans of losses that
+  // touch this time; so the first may be before the first cause, which BFD notices late.
+  std::uint64_t lost = 0;
+  std::int64_t first_lost_ns = -1;  // -1: none
+  std::int64_t last_lost_ns = -1;
+  std::uint64_t reordered = 0;  // packets that receivers have had out of order meanwhile
 };
 
 }  // namespace railyard::rerouting

@@ -56,7 +56,29 @@ void RouteUpdates::look() {
 }
 
 void RouteUpdates::rest_if_quiet() {
-  if (!reroutings_.empty() && engine_.reached() - active_ > kQuiet) reroutings_.back().at_rest = true;
+  if (!at_rest() && engine_.reached() - active_ > kQuiet) come_to_rest();
+}
+
+// Of built-in flows: what their receivers count.
+std::uint64_t RouteUpdates::reordered() const {
+  std::uint64_t sum = 0;
+  for (const build::Flow& flow : lab_.flows()) sum += flow.received().reordered;
+  return sum;
+}
+
+void RouteUpdates::come_to_rest() {
+  Rerouting& r = reroutings_.back();
+  r.at_rest = true;
+  r.reordered = reordered() - reordered_before_;
+  const Instant began{r.began_ns * 1000};
+  for (const auto& device : lab_.fabric().devices())
+    for (const LossLog::Span& span : device->losses().spans()) {
+      if (span.last < began) continue;
+      r.lost += span.packets;
+      const std::int64_t first = nanoseconds(span.first - Instant{});
+      if (r.first_lost_ns < 0 || first < r.first_lost_ns) r.first_lost_ns = first;
+      r.last_lost_ns = std::max(r.last_lost_ns, nanoseconds(span.last - Instant{}));
+    }
 }
 
 void RouteUpdates::run_protocol() {
@@ -69,7 +91,7 @@ void RouteUpdates::run_protocol() {
   if (!reroutings_.empty()) {
     Rerouting& last = reroutings_.back();
     last.messages = protocol_->counters().messages - before_.messages;
-    last.at_rest = protocol_->next() == Instant::never();
+    if (!last.at_rest && protocol_->next() == Instant::never()) come_to_rest();
   }
   wake();
 }
@@ -93,6 +115,7 @@ Rerouting& RouteUpdates::rerouting(Instant at) {
   if (reroutings_.empty() || reroutings_.back().at_rest) {
     reroutings_.emplace_back().began_ns = nanoseconds(at - Instant{});
     changed_.assign(lab_.graph().size(), false);
+    reordered_before_ = reordered();
     if (protocol_ != nullptr) before_ = protocol_->counters();
   }
   return reroutings_.back();
@@ -127,16 +150,33 @@ void RouteUpdates::take_link(const TopologyEvent& e) {
   const bool up = e.kind == TopologyEvent::Kind::kLinkUp || e.kind == TopologyEvent::Kind::kBfdUp;
   const std::string port = format(spec::PortName{lab_.spec().nodes[node].name, e.port.value + 1});
   note(e.at, fmt::format("{}{} {}", port, by_bfd ? " BFD" : "", up ? "up" : "down"));
+  const std::vector<PortIndex> members = members_of(node, *edge);
+  const bool before = any_up(node, members);
   Port& state = ports_.try_emplace({node, e.port.value}).first->second;
-  const bool before = state.signal && state.bfd;
   if (by_bfd) {
     state.bfd = up;
   } else {
     // With the signal BFD begins anew, as up.
     state = {.signal = up};
   }
-  if ((state.signal && state.bfd) == before) return;
-  if (protocol_ != nullptr) protocol_->port_changed({e.at, node, e.port, up, by_bfd});
+  if (any_up(node, members) == before || protocol_ == nullptr) return;
+  for (const PortIndex member : members) protocol_->port_changed({e.at, node, member, up, by_bfd});
+}
+
+std::vector<PortIndex> RouteUpdates::members_of(std::size_t node, const routing::Graph::Edge& edge) const {
+  const std::string& bundle = lab_.spec().links[edge.link].bundle;
+  if (bundle.empty()) return {edge.port};
+  std::vector<PortIndex> ports;
+  for (const routing::Graph::Edge& e : lab_.graph().edges(node))
+    if (lab_.spec().links[e.link].bundle == bundle) ports.push_back(e.port);
+  return ports;
+}
+
+bool RouteUpdates::any_up(std::size_t node, const std::vector<PortIndex>& ports) const {
+  return std::ranges::any_of(ports, [&](PortIndex port) {
+    const auto known = ports_.find({node, port.value});
+    return known == ports_.end() || known->second.up();
+  });
 }
 
 // Several faults may have it drained.

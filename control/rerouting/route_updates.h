@@ -42,6 +42,8 @@ class RouteUpdates {
   void look();
   void run_protocol();
   void rest_if_quiet();
+  void come_to_rest();
+  std::uint64_t reordered() const;
   void take(const TopologyEvent& event);
   void take_link(const TopologyEvent& event);
   void take_drain(const TopologyEvent& event);
@@ -65,10 +67,16 @@ class RouteUpdates {
   struct Port {
     bool signal = true;
     bool bfd = true;
+    bool up() const noexcept { return signal && bfd; }
   };
+  // Ports of `node` that are one with the one of this link, the link's own included.
+  std::vector<PortIndex> members_of(std::size_t node, const routing::Graph::Edge& edge) const;
+  bool any_up(std::size_t node, const std::vector<PortIndex>& ports) const;
+
   std::map<std::pair<std::size_t, std::uint16_t>, Port> ports_;  // to switches: those of which anything was heard
   std::vector<int> drains_;           // by node: those in force
   routing::ProtocolCounters before_;  // when it began
+  std::uint64_t reordered_before_ = 0;  // when it began
   Instant wakes_at_ = Instant::never();
 };
 

@@ -82,7 +82,11 @@ Json reroutings_json(const std::vector<Rerouting>& reroutings) {
                    {"table_changes", r.table_changes},
                    {"routes", r.routes},
                    {"messages", r.messages},
-                   {"at_rest", r.at_rest}});
+                   {"at_rest", r.at_rest},
+                   {"lost_packets", r.lost},
+                   {"first_lost_ns", instant(r.first_lost_ns)},
+                   {"last_lost_ns", instant(r.last_lost_ns)},
+                   {"reordered_packets", r.reordered}});
   }
   return all;
 }

@@ -12,6 +12,7 @@
 #include "control/spec/congestion_default.h"
 #include "control/spec/draft.h"
 #include "control/spec/flow_file.h"
+#include "control/spec/link_bundle.h"
 #include "control/spec/placement_file.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/preset.h"
@@ -224,6 +225,7 @@ Lab read_lab(const Tree& document) {
   expand_topology(draft, link);
   read_nodes(draft);
   read_links(draft, link);
+  name_bundles(draft.lab);
   read_traffic(draft);
   read_collectives(draft);
   read_faults(draft);

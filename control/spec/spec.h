@@ -289,6 +289,7 @@ struct LinkSpec {
   std::optional<Length> cable{Length{3'000}};
   std::optional<CableMedium> medium;  // nothing: any that reaches as far
   int mtu = 9216;  // longest IP packet, octets
+  std::string bundle;  // links between two switches with the same name are one (link_bundle.h); empty: it stands alone
   std::optional<int> weight;  // for WCMP, at both ends; nothing: by what lies behind it
   std::optional<LlrSpec> llr;
   Framing framing;

@@ -74,8 +74,9 @@ void add_hosts(Draw& draw, Parts& parts, int gbps, int per_switch) {
     }
 }
 
-// A ring; a row, with links in parallel; a single switch.
-std::string by_hand(Draw& draw, bool ring) {
+// A ring; a row, with links in parallel, some of them bundles; a single switch.
+std::string by_hand(Seed seed, Draw& draw, bool ring) {
+  Draw bundles(seed, "swarm/bundles");
   Parts parts;
   const int gbps = draw.of({10, 25, 100, 100, 200});
   const int switches = static_cast<int>(ring ? draw.between(3, 6) : draw.between(1, 3));
@@ -85,9 +86,14 @@ std::string by_hand(Draw& draw, bool ring) {
   for (int s = 0; s < (ring ? switches : switches - 1); ++s) {
     const auto a = static_cast<std::size_t>(s);
     const std::size_t b = (a + 1) % static_cast<std::size_t>(switches);
-    for (std::int64_t n = ring ? 1 : draw.between(1, 4); n > 0; --n) {
+    const std::int64_t parallel = ring ? 1 : draw.between(1, 4);
+    const bool bundled = bundles.percent(40);
+    const int of_all = draw.of({gbps, gbps, 2 * gbps});
+    for (std::int64_t n = parallel; n > 0; --n) {
       const std::string from = parts.port(a);
-      parts.add_link(from, parts.port(b), link(draw, draw.of({gbps, gbps, 2 * gbps}), 100));
+      std::string keys = link(draw, bundled ? of_all : draw.of({gbps, gbps, 2 * gbps}), 100);
+      if (bundled) keys.insert(1, " bundle: auto,");
+      parts.add_link(from, parts.port(b), keys);
     }
   }
   return parts.text();
@@ -103,7 +109,7 @@ std::string random_topology(Seed seed, bool llr) {
   std::size_t below = 0;
   for (const spec::Preset& p : spec::presets())
     if (below += p.drawn_percent; kind < below) return text + preset(seed, draw, p);
-  return text + by_hand(draw, kind < 92);
+  return text + by_hand(seed, draw, kind < 92);
 }
 
 bool changes_classes(Seed seed) {

@@ -26,8 +26,18 @@ Duration longest_convergence(const spec::Lab& lab) {
          r.fib_delay + Duration{100'000'000};
 }
 
+// Itself, or another of its bundle.
 bool RoutingPromises::is_up(std::size_t node, PortIndex port) const {
-  return lab_.fabric()[DeviceId{static_cast<std::uint32_t>(node)}].has_signal(port);
+  const auto has_signal = [&](PortIndex p) {
+    return lab_.fabric()[DeviceId{static_cast<std::uint32_t>(node)}].has_signal(p);
+  };
+  if (has_signal(port)) return true;
+  const std::vector<routing::Graph::Edge>& edges = lab_.graph().edges(node);
+  const auto edge = std::ranges::find(edges, port, &routing::Graph::Edge::port);
+  const auto bundle = [&](const routing::Graph::Edge& e) -> const std::string& { return lab_.spec().links[e.link].bundle; };
+  if (edge == edges.end() || bundle(*edge).empty()) return false;
+  return std::ranges::any_of(
+      edges, [&](const routing::Graph::Edge& e) { return bundle(e) == bundle(*edge) && has_signal(e.port); });
 }
 
 void RoutingPromises::look_at_rest() {

@@ -279,6 +279,7 @@ bool Device::lost_with_link(const Inbox& inbox, PortIndex port, const InFlight& 
   Ingress& in = ingress(port);
   if (!inbox.link_was_down || !lost_on_the_wire(in, frame, kind)) return false;
   in.lost.increment();
+  if (kind == EventKind::kArrival) note_loss(frame.effect);
   pool().release(frame.packet);
   return true;
 }
@@ -358,7 +359,9 @@ void Device::pass_faults(Inbox& inbox, PortIndex port, const InFlight& frame, Ev
                        if (!lost_with_link(inbox, port, {effect, start, packet}, kind))
                          deliver(port, kind, effect, packet);
                      });
-  if (credits.cells != 0 && inbox.faults->lost() != lost_before) on_credits_lost(frame.effect, port, credits);
+  if (inbox.faults->lost() == lost_before) return;
+  if (kind == EventKind::kArrival) note_loss(frame.effect);
+  if (credits.cells != 0) on_credits_lost(frame.effect, port, credits);
 }
 
 // What the faults of a port have held back until before `until` goes on. Returns when the next does.

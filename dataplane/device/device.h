@@ -22,6 +22,7 @@
 #include "dataplane/device/event_key.h"
 #include "dataplane/device/int_source.h"
 #include "dataplane/device/link_retry.h"
+#include "dataplane/device/loss_log.h"
 #include "dataplane/device/near_frames.h"
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/queued_frame.h"
@@ -104,6 +105,9 @@ class Device {
   // As a change: others are to avoid the device from now on, or no more. It goes on as before.
   // Whether there is a signal at `port`, of a link that is not held down.
   bool has_signal(PortIndex port) const noexcept { return ingress(port).up; }
+  // Data packets lost on links to this device that were down or had a fault, and for want of a way here. Only while the
+  // engine rests.
+  const LossLog& losses() const noexcept { return losses_; }
   void note_drained(Instant now, bool on);
   // A session of BFD has gone down, or up again, while the link is up.
   void note_bfd(Instant now, PortIndex port, bool up);
@@ -288,6 +292,9 @@ class Device {
     if (Tap* t = taps_[port.index()]; t != nullptr) t->see(now, packet, note);
   }
 
+  // A data packet has found no way on.
+  void note_loss(Instant at) { losses_.note(at); }
+
   PacketPool& pool() noexcept { return *context_->pool; }
   Instant key_base() const noexcept { return key_base_; }
   Ingress& ingress(PortIndex port) noexcept { return ingress_[port.index()]; }
@@ -363,6 +370,7 @@ class Device {
   std::vector<Ingress> ingress_;
   std::vector<std::unique_ptr<LinkFaults>> link_faults_;  // by port; empty: there are none at all
   std::vector<std::unique_ptr<LinkRetry>> link_retries_;  // by port; empty: none has LLR
+  LossLog losses_;
   std::vector<Tap*> taps_;
   IntSource* int_source_ = nullptr;
   TraceDigest digest_;

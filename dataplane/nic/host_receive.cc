@@ -198,6 +198,7 @@ void Host::signal_pauses(Instant now, PortIndex port) {
 void Host::drop(Instant now, PortIndex port, Packet* packet, DropReason reason) {
   const Priority priority = classify(config_.nics[port.index()].trust, *packet);
   nics_[port.index()].class_drops[priority.index()].count(reason);
+  if (LossLog::counts(reason)) note_loss(now);
   if (packet->is_rdma()) nics_[port.index()].rdma_drops[priority.index()].count(reason);
   if (observed()) [[unlikely]]
     if (IntStack* stack = int_stack(*packet); stack != nullptr) stack->drop(reason);

@@ -169,6 +169,7 @@ void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
                           (queues_[index(PortIndex{a.port}, Priority{a.priority})].stops & Queue::kStorm) != 0);
   const std::size_t where = at_egress ? index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
   drops_by_class_[where].count(reason);
+  if (LossLog::counts(reason)) note_loss(now);
   if (a.packet->is_rdma()) rdma_drops_by_class_[where].count(reason);
   if (observed()) [[unlikely]]
     if (IntStack* stack = int_stack(*a.packet); stack != nullptr) stack->drop(reason);

@@ -316,6 +316,7 @@ class Switch final : public Device {
   // BFD with neighbours (switch_bfd.cc).
   void set_up_bfd();
   void on_bfd_due(Instant now);
+  void bfd_changed(Instant now, PortIndex port, bool up);
   void send_bfd(Instant now, PortIndex port);
   Packet* make_bfd_control(Instant now, PortIndex port);
   void on_bfd_control(Instant now, PortIndex port, Packet* packet);

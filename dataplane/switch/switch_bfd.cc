@@ -21,8 +21,14 @@ void Switch::on_bfd_due(Instant now) {
   bfd_->on_time(
       now,
       [&](PortIndex port) {
-        if (!planted(PlantedBug::kSilentBfd)) note_bfd(now, port, false);
+        if (!planted(PlantedBug::kSilentBfd)) bfd_changed(now, port, false);
       }, [&](PortIndex port) { send_bfd(now, port); });
+}
+
+// Routing learns of it; a member of a bundle is used no more, or again (RFC 7130).
+void Switch::bfd_changed(Instant now, PortIndex port, bool up) {
+  note_bfd(now, port, up);
+  if (config_.ports[port.index()].bundle != 0) paths_.set_up(port, up && facts_[port.index()].up);
 }
 
 void Switch::send_bfd(Instant now, PortIndex port) {
@@ -52,7 +58,7 @@ void Switch::on_bfd_control(Instant now, PortIndex port, Packet* packet) {
   consume(packet);
   if (bfd_ == nullptr || !bfd_->has(port)) return;
   const Bfd::Change change = bfd_->hear(now, port, *control);
-  if (change != Bfd::Change::kNone) note_bfd(now, port, change == Bfd::Change::kUp);
+  if (change != Bfd::Change::kNone) bfd_changed(now, port, change == Bfd::Change::kUp);
   set_device_timer();
 }
 

@@ -61,6 +61,7 @@ struct SwitchPortConfig {
   std::array<SwitchClassConfig, kPriorities> classes;
   NeighbourQuality quality;
   bool faces_hosts = false;  // what comes in may take detours; ARP and neighbour discovery are answered by proxy
+  std::uint16_t bundle = 0;  // ports of one number are one link aggregation group; 0: none
   bool bfd = false;  // with a switch at the other end that has it, too
 };
 

@@ -103,6 +103,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   paths_.set_table(forwarding_);
   for (std::size_t p = 0; p < ports(); ++p)
     if (config_.ports[p].faces_hosts) paths_.set_edge(PortIndex{static_cast<std::uint16_t>(p)});
+  for (std::size_t p = 0; p < ports(); ++p) paths_.set_bundle(PortIndex{static_cast<std::uint16_t>(p)}, config_.ports[p].bundle);
   use_tables_beyond();
   use_listeners();
   set_up_bfd();

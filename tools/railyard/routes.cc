@@ -87,7 +87,8 @@ void print_reroutings(const Json& reroutings, Duration since) {
   for (const Json& r : reroutings) {
     const auto after = [&](const char* key) {
       if (r[key].is_null()) return std::string("no table changed");
-      return "+" + report::time_text(Duration{(r[key].get<std::int64_t>() - r["began_ns"].get<std::int64_t>()) * 1000});
+      const std::int64_t ns = r[key].get<std::int64_t>() - r["began_ns"].get<std::int64_t>();
+      return (ns < 0 ? "-" : "+") + report::time_text(Duration{std::abs(ns) * 1000});
     };
     const Duration began{r["began_ns"].get<std::int64_t>() * 1000};
     if (began < since) continue;
@@ -107,6 +108,9 @@ void print_reroutings(const Json& reroutings, Duration since) {
     fmt::print("  first table changed {}, last {}; {} switches, {} routes, {} messages{}\n", after("first_change_ns"),
                after("last_change_ns"), r["switches"].get<std::uint64_t>(), r["routes"].get<std::uint64_t>(),
                r["messages"].get<std::uint64_t>(), r["at_rest"].get<bool>() ? "" : "; not at rest yet");
+    if (const auto lost = r["lost_packets"].get<std::uint64_t>(); lost > 0)
+      fmt::print("  {} packets lost, the first {}, the last {}\n", lost, after("first_lost_ns"), after("last_lost_ns"));
+    if (const auto n = r["reordered_packets"].get<std::uint64_t>(); n > 0) fmt::print("  {} packets out of order\n", n);
   }
 }
 

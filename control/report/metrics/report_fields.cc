@@ -351,7 +351,24 @@ constexpr Field kReroutings[] = {
     {"table_changes", "count", "each of one switch at one instant"},
     {"routes", "count", "destinations in these changes"},
     {"messages", "count", "messages between switches"},
-    {"at_rest", "flag", "false: routing was not at rest when the run ended"}};
+    {"at_rest", "flag", "false: routing was not at rest when the run ended"},
+    {"lost_packets", "count",
+     "data packets lost on links that were down or had a fault, or for want of a way, until routing was at rest; with the "
+     "losses (less than 0.1 ms apart) that led to it"},
+    {"first_lost_ns", "ns", "the first of these; may be before began_ns, if BFD noticed late; null: none"},
+    {"last_lost_ns", "ns", "the last of these; null: none"},
+    {"reordered_packets", "count", "packets of built-in flows that arrived out of order meanwhile"}};
+constexpr Field kBundles[] = {{"name", "text", "of its links, key bundle"},
+                              {"members_up", "count", "members whose link is up at the end"},
+                              {"rate_bps", "bits/s", "of all members together, in each direction"},
+                              {"up_bps", "bits/s", "of the members that are up"},
+                              {"members[].port_a", "port", "at the switch that the first link names first"},
+                              {"members[].port_b", "port", "at the other switch"},
+                              {"members[].up", "flag", ""},
+                              {"members[].a_to_b.packets", "count", "sent by port_a"},
+                              {"members[].a_to_b.bytes", "bytes", ""},
+                              {"members[].b_to_a.packets", "count", "sent by port_b"},
+                              {"members[].b_to_a.bytes", "bytes", ""}};
 constexpr Field kFaults[] = {{"name", "text", ""},
                              {"what", "text", ""},
                              {"on", "text", ""},
@@ -422,6 +439,7 @@ constexpr FieldList kReport[] = {
      "Reactions of routing: each from the first link that went down or came up, or switch that was drained, until no "
      "message is on its way between switches and no table will change.",
      "", kReroutings},
+    {"bundles[]", "Links that are one by the key bundle, over the run.", "", kBundles},
     {"faults[]", "Injected faults, over the run.", "", kFaults},
     {"int", "In-band telemetry of sampled packets.", "", kInt},
     {"transients", "Runs with --transients.", "", kTransients},

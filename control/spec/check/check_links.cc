@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/cable_medium.h"
+#include "control/spec/link_bundle.h"
 #include "control/spec/check/check.h"
 #include "control/spec/port_class.h"
 
@@ -30,6 +31,7 @@ class LinkCheck {
   void run() {
     for (std::size_t i = 0; i < lab_.links.size(); ++i) check(lab_.links[i], *draft_.links[i]);
     for (std::size_t i = 0; i < lab_.nodes.size(); ++i) check(lab_.nodes[i], *draft_.nodes[i]);
+    for (const LinkBundle& bundle : link_bundles(lab_)) check(bundle);
   }
 
  private:
@@ -50,6 +52,29 @@ class LinkCheck {
         element(said, 2).fail(
             fmt::format("{}no delay, and {} (profile {}) has no latency; expected a delay or a latency above 0",
                         which(said, link), node->name, node->profile));
+  }
+
+  void check(const LinkBundle& bundle) const {
+    const LinkSpec& first = lab_.links[bundle.links.front()];
+    const auto is_switch = [&](const PortName& end) {
+      const NodeSpec* node = lab_.find(end.node);
+      return node != nullptr && node->kind == NodeSpec::Kind::kSwitch;
+    };
+    for (const std::size_t i : bundle.links) {
+      const LinkSpec& link = lab_.links[i];
+      const Tree& where = element(*draft_.links[i], 2).at_or_self("bundle");
+      const std::string here = which(*draft_.links[i], link);
+      if (!is_switch(link.a) || !is_switch(link.b))
+        where.fail(fmt::format("{}bundle {}: expected a link between two switches", here, bundle.name));
+      const bool same = (link.a.node == first.a.node && link.b.node == first.b.node) ||
+                        (link.a.node == first.b.node && link.b.node == first.a.node);
+      if (!same)
+        where.fail(fmt::format("{}bundle {} is between {} and {}; expected a link between these, or another name", here,
+                               bundle.name, first.a.node, first.b.node));
+      if (link.rate != first.rate)
+        where.fail(fmt::format("{}bundle {} has links of {}; expected the same rate, and not {}", here, bundle.name,
+                               format(first.rate), format(link.rate)));
+    }
   }
 
   void check_reach(const LinkSpec& link, const Tree& said) const {

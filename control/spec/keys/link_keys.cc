@@ -8,7 +8,7 @@ namespace railyard::spec {
 namespace {
 
 constexpr const char* kExpected =
-    "[one end, other end] or [one end, other end, { rate, cable or delay, medium, mtu, weight, llr, framing }]";
+    "[one end, other end] or [one end, other end, { rate, cable or delay, medium, mtu, bundle, weight, llr, framing }]";
 
 Key<LinkSpec> cable() {
   return {"cable",
@@ -103,6 +103,9 @@ const Table<LinkSpec>& link_keys() {
       "Properties of a link",
       {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "rate of each direction"), cable(), delay(), medium(),
        key("mtu", &LinkSpec::mtu, integer(576, 9216), "maximum IP packet size in bytes; IPv6 traffic needs 1280"),
+       key("bundle", &LinkSpec::bundle, name_form(),
+           "link aggregation: links of this name, all between the same two switches, are one for routing. A member that "
+           "fails moves its own flows only, to the others. auto: named by its ends, such as leaf1-spine1"),
        key("weight", &LinkSpec::weight, integer(1, 1000),
            "for path: wcmp: weight among the links that have one (default 1 for the others). If no link has one: "
            "weights by the capacity beyond each link"),

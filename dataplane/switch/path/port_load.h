@@ -14,6 +14,7 @@ struct PortLoad {
   std::uint32_t cells = 0;         // of the buffer, in all egress queues of the port together
   std::uint32_t cell_time_ns8 = 0; // of one cell at the port's rate, in 1/256 ns
   std::uint32_t weight = 1;        // in proportion to the rate
+  std::uint16_t bundle = 0;        // of link aggregation; 0: none
   bool up = true;
 
   // How long the queues take to drain, in 1/256 ns.

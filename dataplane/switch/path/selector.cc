@@ -181,10 +181,11 @@ std::uint32_t PathSelector::hashed_among_up(const NextHops& hops, std::uint32_t 
   if (config_.resilient) {
     const std::uint32_t own = weighted ? wcmp_[wcmp_of_[hops.first]].choose(hash) : Ecmp::choose(hash, hops.count);
     if (port(hops, own).up) return own;
+    if (bundle_up(hops, own)) return in_its_bundle(hops, own, Ecmp::again(hash));
     hash = Ecmp::again(hash);
   }
   const auto weight = [&](std::uint32_t i) -> std::uint64_t {
-    return !port(hops, i).up ? 0 : weighted ? table_->weight(hops, i) : 1;
+    return !bundle_up(hops, i) ? 0 : weighted ? table_->weight(hops, i) : 1;
   };
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < hops.count; ++i) sum += weight(i);
@@ -192,10 +193,32 @@ std::uint32_t PathSelector::hashed_among_up(const NextHops& hops, std::uint32_t 
   std::uint64_t at =
       config_.resilient ? static_cast<std::uint64_t>((static_cast<UInt128>(hash) * sum) >> 32) : hash % sum;
   for (std::uint32_t i = 0; i < hops.count; ++i) {
-    if (at < weight(i)) return i;
+    if (at < weight(i)) return in_its_bundle(hops, i, Ecmp::again(hash));
     at -= weight(i);
   }
   return 0;
+}
+
+// Whether the member is up, or another of its bundle.
+bool PathSelector::bundle_up(const NextHops& hops, std::uint32_t member) const noexcept {
+  const PortLoad& own = port(hops, member);
+  if (own.up || own.bundle == 0) return own.up;
+  for (std::uint32_t i = 0; i < hops.count; ++i)
+    if (port(hops, i).up && port(hops, i).bundle == own.bundle) return true;
+  return false;
+}
+
+// The member itself if it is up, else one of its bundle that is.
+std::uint32_t PathSelector::in_its_bundle(const NextHops& hops, std::uint32_t member, std::uint32_t hash) const noexcept {
+  const PortLoad& own = port(hops, member);
+  if (own.up) return member;
+  const auto fits = [&](std::uint32_t i) { return port(hops, i).up && port(hops, i).bundle == own.bundle; };
+  std::uint32_t up = 0;
+  for (std::uint32_t i = 0; i < hops.count; ++i) up += fits(i) ? 1 : 0;
+  std::uint32_t nth = up == 0 ? 0 : Ecmp::choose(hash, up);
+  for (std::uint32_t i = 0; i < hops.count; ++i)
+    if (fits(i) && nth-- == 0) return i;
+  return member;
 }
 
 std::uint32_t PathSelector::random_among_up(const NextHops& hops, RngStream& draws) {

@@ -57,6 +57,8 @@ class PathSelector {
   }
   void set_up(PortIndex port, bool up) noexcept;
   void set_rate(PortIndex port, BitRate rate) noexcept;
+  // Ports of one bundle (not 0) are one for ECMP and WCMP: flows of a member that is down go to the others of it.
+  void set_bundle(PortIndex port, std::uint16_t bundle) noexcept { ports_[port.index()].bundle = bundle; }
   // Hosts are behind the port: what comes in there may take detours.
   void set_edge(PortIndex port) noexcept { edge_[port.index()] = true; }
 
@@ -135,6 +137,8 @@ class PathSelector {
 
   std::uint32_t choose_among_up(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority);
   std::uint32_t hashed_among_up(const NextHops& hops, std::uint32_t hash, bool weighted) const noexcept;
+  std::uint32_t in_its_bundle(const NextHops& hops, std::uint32_t member, std::uint32_t hash) const noexcept;
+  bool bundle_up(const NextHops& hops, std::uint32_t member) const noexcept;
   std::uint32_t random_among_up(const NextHops& hops, RngStream& draws);
   std::uint32_t next_in_turn(const NextHops& hops, Priority priority, SprayOrder order);
   std::uint32_t drill(const NextHops& hops, Priority priority);
