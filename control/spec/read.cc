@@ -11,6 +11,7 @@
 #include "control/spec/collective_ranks.h"
 #include "control/spec/congestion_default.h"
 #include "control/spec/draft.h"
+#include "control/spec/fabrics.h"
 #include "control/spec/flow_file.h"
 #include "control/spec/link_bundle.h"
 #include "control/spec/placement_file.h"
@@ -223,6 +224,7 @@ Lab read_lab(const Tree& document) {
 
   const LinkSpec link = read_link_defaults(draft);
   expand_topology(draft, link);
+  expand_fabrics(draft, link);
   read_nodes(draft);
   read_links(draft, link);
   name_bundles(draft.lab);

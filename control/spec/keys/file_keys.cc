@@ -73,6 +73,9 @@ const Table<Sections>& file_keys() {
             "host profiles by name; hosts that name none use 'default'"),
        part("defaults", &Sections::defaults, defaults_schema(), "default properties of links"),
        part("topology", &Sections::topology, preset_schema(), "preset that creates nodes and links"),
+       part("fabrics", &Sections::fabrics, map_schema(preset_schema()),
+            "instead of topology: several fabrics by name, a preset each. Switches are named after their fabric, such as "
+            "storage-leaf1. Hosts of the same name are one host, with the NICs of each fabric in this order"),
        part("nodes", &Sections::nodes,
             map_schema(any_of_schemas({reference(switch_node_keys().name()), reference(host_node_keys().name()),
                                        reference(trunk_node_keys().name())})),

@@ -128,6 +128,7 @@ struct Sections {
   const Tree* hosts = nullptr;
   const Tree* defaults = nullptr;
   const Tree* topology = nullptr;
+  const Tree* fabrics = nullptr;
   const Tree* nodes = nullptr;
   const Tree* links = nullptr;
   const Tree* traffic = nullptr;
