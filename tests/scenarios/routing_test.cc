@@ -52,6 +52,59 @@ TEST(Routing, LosesOnlyUntilTheWithdrawalIsInTheTable) {
   EXPECT_EQ(r[0].switches, 4u);
 }
 
+// From the cut, when frames on the wire are lost, to the last of those that were sent into the black hole.
+TEST(Routing, TellsWhatEachEventHasCost) {
+  Scenario s(lab(kBgp, kPlain));
+  s.run_to_the_end();
+  ASSERT_THAT(s.routing().reroutings(), SizeIs(1));
+  const auto& r = s.routing().reroutings()[0];
+  EXPECT_EQ(r.lost, s.dropped());
+  EXPECT_GE(r.first_lost_ns, 2'000'000);
+  EXPECT_LT(r.first_lost_ns, 2'100'000);
+  EXPECT_GT(r.last_lost_ns, 5'900'000);
+  EXPECT_LT(r.last_lost_ns, 6'110'000);
+}
+
+// ---- Bundles: several links that are one ------------------------------------------------------------------------------
+
+// leafN: ports 1..4 to hosts, 5, 6 to spine1 and 7, 8 to spine2. `faults` at 2 ms.
+std::string bundled(const std::string& faults) {
+  return fmt::format(
+      "name: bundles\ntopology: {{ preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 4, uplinks-per-spine: 2, "
+      "fabric-link: {{ bundle: auto }} }}\n"
+      "traffic:\n  - {{ name: t, pattern: all-to-all, payload: 1024B, rate: 1Gbps }}\n{}"
+      "routing: {}\nrun: {{ duration: 20ms, drain: 10ms }}\n",
+      faults.empty() ? "" : "faults:\n" + faults, kBgp);
+}
+
+TEST(Bundles, AMemberThatFailsMovesItsOwnFlowsOnly) {
+  Scenario whole(bundled(""));
+  whole.run_to_the_end();
+  Scenario cut(bundled("  - { name: cut, on: \"leaf1:5\", at: 2ms, down: true }\n"));
+  cut.run_to_the_end();
+  ASSERT_THAT(cut.routing().reroutings(), SizeIs(1));
+  EXPECT_EQ(cut.routing().reroutings()[0].table_changes, 0u);
+  for (const char* other : {"leaf1:7", "leaf1:8"})
+    EXPECT_EQ(cut.port(other).tx_packets(), whole.port(other).tx_packets()) << other;
+  EXPECT_GT(cut.port("leaf1:6").tx_packets(), whole.port("leaf1:6").tx_packets());
+  EXPECT_LT(cut.dropped(), 20u) << "more than what was on its way";
+  const report::Report r = cut.report();
+  ASSERT_THAT(r.bundles, SizeIs(4));
+  EXPECT_EQ(r.bundles[0].name, "leaf1-spine1");
+  EXPECT_EQ(r.bundles[0].up(), 1u);
+  EXPECT_EQ(r.bundles[0].members[1].packets_a_to_b, cut.port("leaf1:6").tx_packets());
+}
+
+TEST(Bundles, RoutingReactsWhenTheLastMemberIsDown) {
+  Scenario s(bundled("  - { name: cut, on: [\"leaf1:5\", \"leaf1:6\"], at: 2ms, for: 5ms, down: true }\n"));
+  s.run_until(6_ms);
+  EXPECT_GT(s.routing().reroutings()[0].table_changes, 0u);
+  s.run_until(15_ms);
+  const std::uint64_t back = s.port("leaf1:5").tx_packets();
+  s.run_to_the_end();
+  EXPECT_GT(s.port("leaf1:5").tx_packets(), back) << "no failback";
+}
+
 TEST(Routing, StaticIsABlackHoleForEver) {
   Scenario s(lab("static", kPlain));
   s.run_until(30_ms);
