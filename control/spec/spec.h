@@ -132,6 +132,7 @@ struct PfcWatchdog {
 struct SwitchProfile {
   int ports = 0;       // the most links that a switch can have; 0: any number
   BitRate port_rate{};  // the fastest link that a port takes; 0: any
+  int breakout = 1;     // each of these ports is so many, of its rate divided by as much; 1..8
   Bytes buffer{32 << 20};
   Bytes cell{256};
   Bytes headroom_pool{};                   // of the buffer, for all lossless classes; 0: each has its own headroom
@@ -145,6 +146,10 @@ struct SwitchProfile {
   std::string qos = "default";
 
   bool operator==(const SwitchProfile&) const = default;
+
+  // As links see them, with breakout.
+  int linked_ports() const noexcept { return ports * breakout; }
+  BitRate link_rate() const noexcept { return {port_rate.bps / breakout}; }
 };
 
 struct ReceiveSpec {

@@ -27,7 +27,7 @@ void add_tiers(const Graph& graph, Structure& out) {
     const std::size_t used = graph.edges(n).size();
     if (used > t.ports_used) {
       t.ports_used = used;
-      t.ports_offered = static_cast<std::size_t>(graph.lab().switches.at(graph.lab().nodes[n].profile).ports);
+      t.ports_offered = static_cast<std::size_t>(graph.lab().switches.at(graph.lab().nodes[n].profile).linked_ports());
     }
     for (const Graph::Edge& e : graph.edges(n)) {
       const std::int64_t rate = graph.lab().links[e.link].rate.bps;

@@ -17,7 +17,7 @@ struct Tier {
   int number = 0;                // 1: the switches next to hosts
   std::size_t switches = 0;
   std::size_t ports_used = 0;    // of the switch that uses most
-  std::size_t ports_offered = 0; // of its profile; 0: as many as there are links
+  std::size_t ports_offered = 0; // of its profile, with breakout; 0: as many as there are links
   std::int64_t down_bps = 0;     // all links to the tier below or to hosts
   std::int64_t up_bps = 0;       // all links to the tier above
 

@@ -169,13 +169,15 @@ class LinkCheck {
   void check_radix(const NodeSpec& node, const PortName& end, const Tree& where, const LinkSpec& link,
                    const Tree& said) const {
     const SwitchProfile& profile = lab_.switches.at(node.profile);
-    if (profile.ports > 0 && end.port > profile.ports)
-      where.fail(fmt::format("{}{} is beyond the radix of switch profile {}; expected a port of 1..{}",
-                             which(said, link), format(end), node.profile, profile.ports));
-    if (profile.port_rate > BitRate{} && link.rate > profile.port_rate)
-      element(said, 2).fail(fmt::format("{}{} is faster than {} allows (switch profile {}); expected at most {}",
-                                        which(said, link), format(link.rate), format(end), node.profile,
-                                        format(profile.port_rate)));
+    const std::string split =
+        profile.breakout > 1 ? fmt::format(", with breakout: {}", profile.breakout) : std::string();
+    if (profile.ports > 0 && end.port > profile.linked_ports())
+      where.fail(fmt::format("{}{} is beyond the radix of switch profile {}{}; expected a port of 1..{}",
+                             which(said, link), format(end), node.profile, split, profile.linked_ports()));
+    if (profile.port_rate > BitRate{} && link.rate > profile.link_rate())
+      element(said, 2).fail(fmt::format("{}{} is faster than {} allows (switch profile {}{}); expected at most {}",
+                                        which(said, link), format(link.rate), format(end), node.profile, split,
+                                        format(profile.link_rate())));
   }
 
   void check(const NodeSpec& node, const Tree& said) const {
