@@ -124,6 +124,11 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
   out["pfc_not_enabled"] = not_enabled;
   out["depth_bytes"] = depth;
   out["max_depth_bytes"] = max_depth;
+  for (const lab::Session::SpeakerPort& s : session_.speaker_ports())
+    if (s.device->id() == port.device && s.port == port.port) {
+      const OutsidePortCounters speaker = s.speaker->counters();
+      out["speaker"] = {{"received", speaker.sent}, {"sent", speaker.received}};
+    }
   out["drops"] = std::move(drops);
   if (c.llr.on)
     out["llr"] = {{"frames", c.llr.frames},
