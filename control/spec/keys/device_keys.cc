@@ -165,8 +165,7 @@ const Table<SwitchProfile>& switch_keys() {
        key("port-rate", &SwitchProfile::port_rate, either("unlimited", BitRate{}, rate(kLeastRate)),
            "maximum rate of a link at a port"),
        key("breakout", &SwitchProfile::breakout, integer(1, 8),
-           "breakout cables: each port is split in so many, with this part of port-rate each. Ports 1 to N are the first "
-           "one, and so on"),
+           "breakout cables: each port is split in N ports of 1/N of port-rate. Ports 1 to N are the first one, and so on"),
        key("buffer", &SwitchProfile::buffer, size(Bytes{4096}, Bytes{std::int64_t{1} << 40}),
            "packet memory shared by all ports, in bytes")
            .show(),
