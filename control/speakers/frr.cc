@@ -53,7 +53,7 @@ struct User {
 
 User frr_user(const Speaker& speaker) {
   const passwd* const user = ::getpwnam("frr");
-  if (user == nullptr) fail(speaker, "there is no user 'frr'; install FRR anew: apt-get install --reinstall frr");
+  if (user == nullptr) fail(speaker, "there is no user 'frr'; install FRR again: apt-get install --reinstall frr");
   return {user->pw_uid, user->pw_gid};
 }
 

@@ -353,7 +353,7 @@ constexpr Field kReroutings[] = {
     {"messages", "count", "messages between switches"},
     {"at_rest", "flag", "false: routing was not at rest when the run ended"},
     {"lost_packets", "count",
-     "data packets lost on links that were down or had a fault, or for want of a way, until routing was at rest; with the "
+     "data packets lost on links that were down or had a fault, or without a route, until routing was at rest; with the "
      "losses (less than 0.1 ms apart) that led to it"},
     {"first_lost_ns", "ns", "the first of these; may be before began_ns, if BFD noticed late; null: none"},
     {"last_lost_ns", "ns", "the last of these; null: none"},
