@@ -20,8 +20,10 @@ class Config {
   Config(const Speaker& speaker, const spec::RoutingSpec& routing) : speaker_(speaker), routing_(routing) {}
 
   std::string text() {
-    head();
-    host_routes();
+    line("frr defaults datacenter");
+    line("hostname {}", speaker_.name);
+    host_routes();  // first: staticd, which knows no interfaces, would leave with the "exit" of one
+    interfaces();
     bgp();
     return std::move(out_);
   }
@@ -33,9 +35,7 @@ class Config {
     out_ += '\n';
   }
 
-  void head() {
-    line("frr defaults datacenter");
-    line("hostname {}", speaker_.name);
+  void interfaces() {
     for (const SpeakerPort& p : speaker_.ports) {
       line("interface {}", interface_of(p.port));
       line(" description {}", spec::format(p.peer));

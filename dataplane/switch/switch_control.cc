@@ -14,7 +14,7 @@ namespace railyard {
 namespace {
 
 // Of one port, for a speaker that does not come to read them.
-constexpr std::size_t kMostPunted = 1024;
+constexpr std::size_t kMostPunted = 256;
 // Network control: CS6 (RFC 4594 section 3.1), of what carries no code point that says so.
 constexpr std::size_t kNetworkControl = 48;
 

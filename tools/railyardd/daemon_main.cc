@@ -10,6 +10,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "control/base/exit_code.h"
@@ -61,6 +62,8 @@ int daemon_main(int argc, char** argv) {
 
   const daemon::DaemonConfig& config = options->config;
   const int ready_fd = options->ready_fd;
+  // Programs that the daemon starts may outlive this: whoever waits would wait for them.
+  if (ready_fd >= 0) ::fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   std::signal(SIGPIPE, SIG_IGN);

@@ -46,6 +46,13 @@ VlanSpec random_vlan(Chance& chance) {
   return vlan;
 }
 
+ControlSpec random_control(Chance& chance) {
+  using Kind = ControlSpec::Kind;
+  ControlSpec control{chance.of({Kind::kModel, Kind::kNamespace, Kind::kFrr}), {}};
+  if (control.kind == Kind::kFrr && chance.one_in(2)) control.config = "/tmp/a file: of # mine";
+  return control;
+}
+
 // Switches in a row, hosts at any of them; h1..h4 have built-in traffic at port 1.
 
 }  // namespace
@@ -84,10 +91,12 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
     node.name = "s" + std::to_string(s);
     node.profile = chance.of<std::string>({"default", "other"});
     node.role = chance.of<std::string>({"", "leaf", "a role: of # its own", "null"});
+    if (chance.one_in(4)) node.control = random_control(chance);
     if (chance.one_in(4)) node.loopback_v4 = wire::IpAddress{0x0C000000u + static_cast<std::uint32_t>(s)};
     if (s > 0) {
       PortName before = next_port(s - 1);
       add_link(std::move(before), next_port(s));
+      if (chance.one_in(4)) lab.links.back().bundle = "po" + std::to_string(s);
     }
   }
   const int hosts = chance.integer(4, 9);

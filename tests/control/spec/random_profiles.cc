@@ -117,6 +117,7 @@ SwitchProfile random_switch(Chance& chance) {
   s.cell = chance.bytes(64, 4096);
   if (chance.one_in(4)) s.ports = chance.integer(64, 4096);
   if (chance.one_in(4)) s.port_rate = BitRate{10'000'000'000'000};
+  if (chance.one_in(4)) s.breakout = chance.integer(1, 8);
   if (chance.one_in(4)) s.headroom_pool = chance.bytes(1, kMiB - 1);
   s.latency = chance.time(1, kMillisecond);
   if (chance.one_in(2)) s.pause_response = chance.time(1, kMillisecond);
