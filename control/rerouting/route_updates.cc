@@ -206,7 +206,8 @@ void RouteUpdates::note_change(Instant at, std::size_t node, std::size_t routes)
 void RouteUpdates::take_table(Instant at, DeviceId device, std::vector<Route> table, std::vector<wire::IpAddress> local) {
   const std::size_t node = device.index();
   const auto [known, is_first] = tables_.try_emplace(node);
-  if (is_first) note(at, fmt::format("{} first routes", lab_.spec().nodes[node].name));
+  if (is_first || at_rest())
+    note(at, fmt::format("{} {} routes", lab_.spec().nodes[node].name, is_first ? "first" : "other"));
   rerouting(at);
   note_change(at, node, changed_routes(known->second, table));
   known->second = table;

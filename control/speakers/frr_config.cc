@@ -22,6 +22,8 @@ class Config {
   std::string text() {
     line("frr defaults datacenter");
     line("hostname {}", speaker_.name);
+    // Next hops that the kernel drops with a carrier stay out of zebra's groups after it is back (seen with FRR 8.4).
+    line("no zebra nexthop kernel enable");
     host_routes();  // first: staticd, which knows no interfaces, would leave with the "exit" of one
     interfaces();
     bgp();

@@ -40,10 +40,11 @@ leaf1() { "$railyard" exec leaf1 -- vtysh -c "$1"; }
 sessions() { leaf1 'show bgp ipv4 unicast summary json' | jq -e "[.peers[] | select(.state == \"Established\")] | length == $1"; }
 bfd_up() { leaf1 'show bfd peers json' | jq -e "[.[] | select(.status == \"up\")] | length == $1"; }
 # Members of leaf1's route to h2.
-h2=$("$railyard" show "$spec" | awk '/^  h2:/ { f = 1 } f && /address:/ { print $2; exit }')
+address() { "$railyard" show "$spec" | sed -n "s/^  $1: .* address: \([0-9.]*\),.*/\1/p"; }
+h2=$(address h2)
 members() { "$railyard" routes leaf1 --json | jq -e --arg to "$h2" \
   "[.switches[0].routes[] | select(.prefix | startswith(\$to + \"/\")) | .next_hops[]] | length == $1"; }
-pings() { "$railyard" exec h1 -- ping -c 2 -i 0.2 -W 1 h2; }
+pings() { "$railyard" exec h1 -- ping -4 -c 2 -i 0.2 -W 1 h2; }
 
 # ---- FRR missing, or a configuration that it refuses ----------------------------------------------------------------
 says() { # WHAT TEXT COMMAND...
@@ -70,16 +71,16 @@ echo "leaf-spine of FRR speakers: up, two ways between the leaves"
 
 # Each uplink in turn: the pings take one of them there, and one back.
 for uplink in leaf1:2 leaf1:3; do
-  "$railyard" exec h1 -- ping -i 0.02 -c 300 -W 1 h2 >"$work/ping" &
+  "$railyard" exec h1 -- ping -4 -i 0.02 -c 300 -W 1 h2 >"$work/ping" &
   sleep 1
-  "$railyard" link "$uplink" down >/dev/null
+  "$railyard" link down "$uplink" >/dev/null
   await 20 "one way from leaf1 to h2" members 1
   wait $!
   lost=$(awk '/packets transmitted/ { print $1 - $4 }' "$work/ping")
   # Carrier is lost at once: what is lost is what was on its way, and what came until the kernel's routes were read.
   (( lost <= 50 )) || die "$lost of 300 pings lost around a cut: expected at most a second's"
   echo "$uplink cut: $lost of 300 pings lost"
-  "$railyard" link "$uplink" up >/dev/null
+  "$railyard" link up "$uplink" >/dev/null
   await 60 "two sessions again" sessions 2
   await 60 "two ways again" members 2
   pings >/dev/null || die "no ping after the failback"
@@ -98,7 +99,7 @@ echo "leaf1:2 silent: found by BFD"
 
 # ---- A speaker of the user's own ------------------------------------------------------------------------------------
 "$railyard" up "$spec" --name "$lab" --detach --set 'switches.leaf*.control=namespace' --set 'switches.spine*.control=namespace' >/dev/null
-h1=$("$railyard" show "$spec" | awk '/^  h1:/ { f = 1 } f && /address:/ { print $2; exit }')
+h1=$(address h1)
 route() { "$railyard" exec "$1" -- ip route add "${@:2}"; }
 route leaf1 "$h1/32" dev swp1
 route leaf1 "$h2/32" nexthop dev swp2 weight 1 nexthop dev swp3 weight 3
