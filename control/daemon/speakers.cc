@@ -18,11 +18,11 @@
 
 #include "control/hosts/hosts_error.h"
 #include "control/hosts/namespaces.h"
-#include "control/spec/load.h"
 #include "control/speakers/frr.h"
 #include "control/speakers/frr_config.h"
 #include "control/speakers/kernel_routes.h"
 #include "control/speakers/switch_namespace.h"
+#include "control/spec/load.h"
 #include "dataplane/base/file_descriptor.h"
 
 namespace railyard::daemon {
@@ -123,7 +123,8 @@ std::filesystem::path Speakers::programs(const speakers::Speaker& speaker) const
 }
 
 std::string Speakers::config(const speakers::Speaker& speaker) const {
-  return speaker.control.config.empty() ? speakers::frr_config(speaker, routing_) : spec::read_file(speaker.control.config);
+  return speaker.control.config.empty() ? speakers::frr_config(speaker, routing_)
+                                        : spec::read_file(speaker.control.config);
 }
 
 void Speakers::set_up(std::optional<hosts::Journal>& journal) const {
@@ -145,7 +146,8 @@ void Speakers::tell(LiveLab& lab) const {
       folder = programs(s);
       std::filesystem::create_directories(folder);
       const std::filesystem::path file = programs(s) / "vtysh";
-      std::ofstream(file) << fmt::format("#!/bin/sh\nexec /usr/bin/{} \"$@\"\n", fmt::join(speakers::vtysh(netns(s)), " "));
+      std::ofstream(file) << fmt::format("#!/bin/sh\nexec /usr/bin/{} \"$@\"\n",
+                                         fmt::join(speakers::vtysh(netns(s)), " "));
       std::filesystem::permissions(file, std::filesystem::perms{0755});
     }
     lab.add_host(s.name, {.kind = "namespace", .location = netns(s), .programs = folder});

@@ -1,4 +1,5 @@
-// The speakers in front of a live lab's switches: what is made for them, and what becomes of the routes that they decide.
+// The speakers in front of a live lab's switches: what is made for them, and what becomes of the routes that they
+// decide.
 #pragma once
 
 #include <memory>

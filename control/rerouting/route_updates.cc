@@ -82,7 +82,8 @@ void RouteUpdates::come_to_rest() {
 }
 
 void RouteUpdates::run_protocol() {
-  if (protocol_ == nullptr || (protocol_->next() == Instant::never() && wakes_at_ == Instant::never())) [[likely]]
+  if (protocol_ == nullptr || (at_rest() && protocol_->next() == Instant::never() && wakes_at_ == Instant::never()))
+      [[likely]]
     return;
   if (protocol_->next() < engine_.reached()) {
     protocol_->run(engine_.reached(), [this](routing::TableChange c) { write(std::move(c)); });

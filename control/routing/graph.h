@@ -30,7 +30,7 @@ class Graph {
   std::size_t node(const std::string& name) const { return by_name_.at(name); }
   // The node's links, by port.
   const std::vector<Edge>& edges(std::size_t node) const noexcept { return edges_[node]; }
-  bool is_switch(std::size_t node) const noexcept { return lab_->nodes[node].kind == spec::NodeSpec::Kind::kSwitch; }
+  bool is_switch(std::size_t node) const noexcept { return is_switch_[node] != 0; }
   bool is_host(std::size_t node) const noexcept { return lab_->nodes[node].kind == spec::NodeSpec::Kind::kHost; }
   bool is_trunk(std::size_t node) const noexcept { return lab_->nodes[node].kind == spec::NodeSpec::Kind::kTrunk; }
   // One more than the highest port that is linked.
@@ -38,6 +38,13 @@ class Graph {
 
   // Which paths are preferred.
   const PathOrder& order() const noexcept { return order_; }
+
+  // What a link carries in each direction, and its weight for WCMP, 1 for those that say none.
+  std::int64_t bps(std::size_t link) const noexcept { return bps_[link]; }
+  std::uint32_t weight(std::size_t link) const noexcept { return weights_.empty() ? 1 : weights_[link]; }
+  // Whether any link says a weight.
+  bool is_weighted() const noexcept { return !weights_.empty(); }
+  bool says_weight(std::size_t link) const noexcept { return lab_->links[link].weight.has_value(); }
 
   // Whether a link carries frames: at first all do.
   bool is_up(std::size_t link) const noexcept { return up_[link]; }
@@ -51,6 +58,10 @@ class Graph {
   PathOrder order_;
   std::unordered_map<std::string, std::size_t> by_name_;
   std::vector<std::vector<Edge>> edges_;
+  // Of nodes and links what is asked for most, close together.
+  std::vector<std::uint8_t> is_switch_;
+  std::vector<std::int64_t> bps_;
+  std::vector<std::uint32_t> weights_;  // none: no link says one
   std::vector<bool> up_;       // by link
   std::vector<bool> drained_;  // by node
 };

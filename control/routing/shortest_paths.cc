@@ -1,8 +1,11 @@
 #include "control/routing/shortest_paths.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
+
+#include "dataplane/base/hash.h"
 
 namespace railyard::routing {
 namespace {
@@ -31,34 +34,67 @@ bool is_behind_trunks(const Origin& origin) { return !origin.owners.front().port
 }  // namespace
 
 std::vector<std::uint32_t> weights_of(const Graph& graph, const std::vector<Member>& members) {
+  const bool alike =
+      std::ranges::adjacent_find(members, std::not_equal_to<>{}, &Member::worth) == members.end();
+  if (!graph.is_weighted() && alike) return {};
   std::vector<std::int64_t> worth;
   std::vector<std::int64_t> said;
   bool any_said = false;
   for (const Member& m : members) {
-    const spec::LinkSpec& link = graph.lab().links[m.link];
     worth.push_back(m.worth);
-    said.push_back(link.weight.value_or(1));
-    any_said |= link.weight.has_value();
+    said.push_back(graph.weight(m.link));
+    any_said |= graph.says_weight(m.link);
   }
   return scaled(any_said ? said : worth);
 }
 
-void Rib::set(std::size_t origin, const NextHopGroup& group) {
-  const auto [known, is_new] = numbers_.try_emplace(group, static_cast<std::uint32_t>(groups_.size()));
-  if (is_new) groups_.push_back(group);
-  of_[origin] = known->second;
+std::size_t Rib::Hash::operator()(const NextHopGroup& group) const noexcept {
+  std::uint64_t h = group.ports.size();
+  for (const PortIndex p : group.ports) h = mix64(h ^ p.value);
+  for (const std::uint32_t w : group.weights) h = mix64(h ^ w);
+  return static_cast<std::size_t>(h);
 }
 
-PathsTo::PathsTo(const Graph& graph, const Origin& origin)
+void Rib::set(std::size_t origin, const NextHopGroup& group) {
+  if (groups_[last_] == group) {
+    of_[origin] = last_;
+    return;
+  }
+  const auto [known, is_new] = numbers_.try_emplace(group, static_cast<std::uint32_t>(groups_.size()));
+  if (is_new) groups_.push_back(group);
+  of_[origin] = last_ = known->second;
+}
+
+PathsTo::PathsTo(const Graph& graph)
     : graph_(graph),
       distance_(graph.size(), kUnreached),
       groups_(graph.size()),
       through_(graph.size(), 0),
       last_resort_(graph.size(), false) {
+  if (!graph.order().any()) return;
+  rank_.assign(graph.size(), Rank::kInOrder);
+  suffix_.assign(graph.size(), PathOrder::kEnd);
+}
+
+// Of the nodes that were reached only: memory is kept, and most of a large graph is hosts.
+void PathsTo::forget() {
+  for (const std::size_t n : nearest_first_) {
+    distance_[n] = kUnreached;
+    groups_[n].ports.clear();
+    groups_[n].weights.clear();
+    through_[n] = 0;
+    last_resort_[n] = false;
+    if (rank_.empty()) continue;
+    rank_[n] = Rank::kInOrder;
+    suffix_[n] = PathOrder::kEnd;
+  }
+  nearest_first_.clear();
+}
+
+void PathsTo::find(const Origin& origin) {
+  forget();
   find_owners(origin);
-  if (graph.order().any()) {
-    rank_.assign(graph.size(), Rank::kInOrder);
-    suffix_.assign(graph.size(), PathOrder::kEnd);
+  if (graph_.order().any()) {
     find_in_order();
     find_others(Rank::kOutOfOrder);
     find_others(Rank::kDrained);
@@ -162,14 +198,14 @@ bool PathsTo::leads_on(std::size_t n, std::size_t to) const {
 
 void PathsTo::add_group(std::size_t n) {
   NextHopGroup& g = groups_[n];
-  std::vector<Member> members;
+  members_.clear();
   for (const Graph::Edge& e : graph_.edges(n)) {
     if (!graph_.is_switch(e.neighbour) || !graph_.is_up(e.link) || !leads_on(n, e.neighbour)) continue;
     g.ports.push_back(e.port);
-    members.push_back({e.link, std::min(graph_.lab().links[e.link].rate.bps, through_[e.neighbour])});
-    through_[n] += members.back().worth;
+    members_.push_back({e.link, std::min(graph_.bps(e.link), through_[e.neighbour])});
+    through_[n] += members_.back().worth;
   }
-  g.weights = weights_of(graph_, members);
+  g.weights = weights_of(graph_, members_);
 }
 
 std::vector<Route> Routes::table_of(std::size_t node, const Rib& rib) const {
@@ -199,8 +235,9 @@ Routes shortest_paths(const Graph& graph) {
   const std::vector<Origin>& origins = routes.announced.origins;
   for (std::size_t n = 0; n < graph.size(); ++n) routes.ribs.emplace_back(graph.is_switch(n) ? origins.size() : 0);
   const auto detours = Detours::wanted(graph) ? std::make_shared<Detours>(graph) : nullptr;
+  PathsTo paths(graph);
   for (std::size_t o = 0; o < origins.size(); ++o) {
-    const PathsTo paths(graph, origins[o]);
+    paths.find(origins[o]);
     if (detours != nullptr) detours->add_origin(origins[o].owners.front().node, paths.distances());
     for (std::size_t n = 0; n < graph.size(); ++n)
       if (graph.is_switch(n)) routes.ribs[n].set(o, paths.group(n));

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,9 +35,14 @@ class Rib {
   std::size_t origins() const noexcept { return of_.size(); }
 
  private:
+  struct Hash {
+    std::size_t operator()(const NextHopGroup& group) const noexcept;
+  };
+
   std::vector<std::uint32_t> of_;
   std::vector<NextHopGroup> groups_;  // the first is empty
-  std::map<NextHopGroup, std::uint32_t> numbers_;
+  std::unordered_map<NextHopGroup, std::uint32_t, Hash> numbers_;
+  std::uint32_t last_ = 0;  // the group that was set last: mostly it is the next one, too
 };
 
 struct Routes {
@@ -72,7 +77,10 @@ class PathsTo {
   // The better ones first.
   enum class Rank : std::uint8_t { kInOrder, kOutOfOrder, kDrained };
 
-  PathsTo(const Graph& graph, const Origin& origin);
+  explicit PathsTo(const Graph& graph);
+  PathsTo(const Graph& graph, const Origin& origin) : PathsTo(graph) { find(origin); }
+  // Those of `origin`, in the place of what there was.
+  void find(const Origin& origin);
 
   // In hops, to the nearest owner.
   // Where paths are ordered: of those that go on as it does.
@@ -82,6 +90,7 @@ class PathsTo {
   const NextHopGroup& group(std::size_t node) const noexcept { return groups_[node]; }
 
  private:
+  void forget();
   void find_owners(const Origin& origin);
   void find_distances();
   void find_in_order();
@@ -93,6 +102,7 @@ class PathsTo {
   std::vector<int> distance_;
   std::vector<std::size_t> nearest_first_;
   std::vector<NextHopGroup> groups_;
+  std::vector<Member> members_;  // of the group that is being made
   std::vector<std::int64_t> through_;  // what can be carried by way of a node, in bit/s
   std::vector<bool> last_resort_;      // nodes that nothing but drained switches leads on from
   std::vector<Rank> rank_;                   // of the paths from a node; none where all paths are alike

@@ -26,7 +26,8 @@ struct Daemon {
   const char* name;
   const char* socket = nullptr;
 };
-constexpr std::array kDaemons{Daemon{"zebra", "zserv.api"}, Daemon{"staticd"}, Daemon{"bfdd", "bfdd.sock"}, Daemon{"bgpd"}};
+constexpr std::array kDaemons{Daemon{"zebra", "zserv.api"}, Daemon{"staticd"}, Daemon{"bfdd", "bfdd.sock"},
+                              Daemon{"bgpd"}};
 
 std::string program(const Daemon& daemon) { return fmt::format("/usr/lib/frr/{}", daemon.name); }
 
@@ -36,7 +37,8 @@ std::vector<hosts::Thing> things(const std::string& netns) {
   std::vector<hosts::Thing> all{hosts::Directory{folder}, hosts::File{folder + "/frr.conf"},
                                 hosts::File{folder + "/vtysh.conf"}};
   for (const Daemon& daemon : kDaemons) {
-    for (const char* kind : {"pid", "vty", "log"}) all.emplace_back(hosts::File{fmt::format("{}/{}.{}", folder, daemon.name, kind)});
+    for (const char* kind : {"pid", "vty", "log"})
+      all.emplace_back(hosts::File{fmt::format("{}/{}.{}", folder, daemon.name, kind)});
     if (daemon.socket != nullptr) all.emplace_back(hosts::File{fmt::format("{}/{}", folder, daemon.socket)});
   }
   return all;
@@ -96,7 +98,8 @@ void check_frr(const Speaker& speaker, const std::string& text) {
 void start_frr(const Speaker& speaker, const std::string& text, const std::string& netns, hosts::Journal& journal) {
   const User user = frr_user(speaker);
   const std::string folder = frr_folder(netns);
-  if (std::filesystem::exists(folder)) fail(speaker, fmt::format("{0} exists already; if it is unused: rm -r {0}", folder));
+  if (std::filesystem::exists(folder))
+    fail(speaker, fmt::format("{0} exists already; if it is unused: rm -r {0}", folder));
   journal.record(things(netns));
   make_folder(speaker, kRoot, user);
   make_folder(speaker, folder, user);

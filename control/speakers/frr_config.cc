@@ -60,7 +60,8 @@ class Config {
 
   std::string bfd() const {
     if (!routing_.bfd) return "bfd";
-    const std::int64_t ms = std::max(kLeastBfdMs, (routing_.bfd->interval.ps + kPicosecondsPerMs - 1) / kPicosecondsPerMs);
+    const std::int64_t ms =
+        std::max(kLeastBfdMs, (routing_.bfd->interval.ps + kPicosecondsPerMs - 1) / kPicosecondsPerMs);
     return fmt::format("bfd {} {} {}", routing_.bfd->multiplier, ms, ms);
   }
 

@@ -26,7 +26,8 @@ constexpr std::size_t kBufferOctets = 64 * 1024;
 mnl_socket* open_socket(const std::string& netns) {
   mnl_socket* const s = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (s == nullptr || mnl_socket_bind(s, 0, MNL_SOCKET_AUTOPID) != 0)
-    throw std::runtime_error(fmt::format("routes of the network namespace {}: netlink: {}", netns, std::strerror(errno)));
+    throw std::runtime_error(
+        fmt::format("routes of the network namespace {}: netlink: {}", netns, std::strerror(errno)));
   return s;
 }
 
@@ -106,7 +107,8 @@ struct KernelRoutes::Found {
   }
 
   // In our prefixes IPv4 lies in IPv6: ::/0 would take it along. What it is for is global and unique local unicast.
-  static std::vector<wire::IpPrefix> prefixes(int family, const std::optional<wire::IpAddress>& to, std::uint8_t length) {
+  static std::vector<wire::IpPrefix> prefixes(int family, const std::optional<wire::IpAddress>& to,
+                                              std::uint8_t length) {
     if (family == AF_INET)
       return {wire::IpPrefix::of(to.value_or(wire::IpAddress{0u}), static_cast<std::uint8_t>(96 + length))};
     if (to && length > 0) return {wire::IpPrefix::of(*to, length)};
@@ -156,14 +158,16 @@ struct KernelRoutes::Found {
   }
 };
 
-KernelRoutes::KernelRoutes(std::string netns, const std::map<std::string, PortIndex>& ports) : netns_(std::move(netns)) {
+KernelRoutes::KernelRoutes(std::string netns, const std::map<std::string, PortIndex>& ports)
+    : netns_(std::move(netns)) {
   hosts::in_namespace(netns_, [&] {
     for (const auto& [name, port] : ports)
       if (const unsigned number = ::if_nametoindex(name.c_str()); number != 0) ports_[number] = port;
     events_ = open_socket(netns_);
     asks_ = open_socket(netns_);
   });
-  for (int group : kGroups) static_cast<void>(mnl_socket_setsockopt(events_, NETLINK_ADD_MEMBERSHIP, &group, sizeof group));
+  for (int group : kGroups)
+    static_cast<void>(mnl_socket_setsockopt(events_, NETLINK_ADD_MEMBERSHIP, &group, sizeof group));
 }
 
 KernelRoutes::~KernelRoutes() {
@@ -189,7 +193,8 @@ void KernelRoutes::dump(int family, Found& into) {
   auto* const r = static_cast<rtmsg*>(mnl_nlmsg_put_extra_header(ask, sizeof(rtmsg)));
   r->rtm_family = static_cast<unsigned char>(family);
   const auto fail = [&](const char* what) {
-    throw std::runtime_error(fmt::format("routes of the network namespace {}: {}: {}", netns_, what, std::strerror(errno)));
+    throw std::runtime_error(
+        fmt::format("routes of the network namespace {}: {}: {}", netns_, what, std::strerror(errno)));
   };
   if (mnl_socket_sendto(asks_, ask, ask->nlmsg_len) < 0) fail("asking the kernel");
   // The kernel has its answer ready before it returns from a read.

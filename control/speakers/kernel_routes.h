@@ -29,10 +29,10 @@ class KernelRoutes {
   // Sorted by prefix. Of several routes for a prefix the one of the least metric, with the members whose interface is a
   // port with a carrier; a route without such a member is none.
   //
-  // DEVIATION: routes that say to drop (blackhole, unreachable, prohibit) are none either: a shorter prefix, if there is
-  // one, takes their packets.
+  // DEVIATION: routes that say to drop (blackhole, unreachable, prohibit) are none either: a shorter prefix, if there
+  // is one, takes their packets.
   struct Table {
-    std::vector<Route> routes;            // of the main table; those to addresses of the namespace itself have no ports
+    std::vector<Route> routes;           // of the main table; those to addresses of the namespace itself have no ports
     std::vector<wire::IpAddress> local;  // these addresses
 
     bool operator==(const Table& other) const;

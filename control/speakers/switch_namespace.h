@@ -8,8 +8,8 @@
 
 namespace railyard::speakers {
 
-// Makes a router of the namespace `netns`, which is new and has no interface yet but lo: settings of the kernel, and the
-// loopback addresses of the switch. Throws hosts::HostsError.
+// Makes a router of the namespace `netns`, which is new and has no interface yet but lo: settings of the kernel, and
+// the loopback addresses of the switch. Throws hosts::HostsError.
 void set_up_switch_namespace(const Speaker& speaker, const std::string& netns, const hosts::Journal& journal);
 
 // What is at the other end of each port, as `ip link` shows it. The interfaces are there. Throws hosts::HostsError.

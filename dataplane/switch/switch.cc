@@ -28,8 +28,7 @@ void Switch::set_wred(PortIndex port, Priority priority, const WredConfig& wred)
 
 void Switch::set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes) {
   config_.fecs = std::move(fecs);
-  config_.routes.assign(routes.begin(), routes.end());
-  forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
+  forwarding_ = ForwardingTable(*config_.fecs, routes);
   paths_.set_table(forwarding_);
   use_tables_beyond();
   set_quality_due();

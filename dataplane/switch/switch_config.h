@@ -79,7 +79,7 @@ struct SwitchConfig {
   std::optional<wire::IpAddress> loopback_v4;  // source of ICMP errors; also a local route
   std::optional<wire::IpAddress> loopback_v6;
   std::shared_ptr<const FecTable> fecs;
-  std::vector<Route> routes;
+  std::vector<Route> routes;  // at first; the switch keeps what it makes of them
   // By so many octets frames may be longer than MTUs say, for in-band telemetry that RoCEv2 packets carry for their
   // congestion control (base/path_telemetry.h), to which the switch adds; 0: no packet of the lab carries any.
   std::uint32_t telemetry_octets = 0;

@@ -1,9 +1,9 @@
-// A control plane outside: a speaker (FRR, bird, ...) in front of the switch, with an interface for each port. It gets what
-// is for the switch itself (LLDP, ARP, neighbour discovery, BGP, BFD, ping), and what it sends leaves by the port as if
-// the switch had said it. Under the wall clock only.
+// A control plane outside: a speaker (FRR, bird, ...) in front of the switch, with an interface for each port. It gets
+// what is for the switch itself (LLDP, ARP, neighbour discovery, BGP, BFD, ping), and what it sends leaves by the port
+// as if the switch had said it. Under the wall clock only.
 //
-// What the switch forwards never goes this way: packets for addresses that are neither local nor in the table are dropped
-// for want of a route, as hardware without a matching entry does.
+// What the switch forwards never goes this way: packets for addresses that are neither local nor in the table are
+// dropped for want of a route, as hardware without a matching entry does.
 #include <algorithm>
 
 #include "dataplane/packet/edge.h"
@@ -21,8 +21,7 @@ constexpr std::size_t kNetworkControl = 48;
 // For neighbours on one link (ff02::/16, 224.0.0.0/24), or no IP packet at all.
 bool is_link_local(const Packet& p) noexcept {
   const std::byte* const l3 = p.l3();
-  if (p.kind == FrameKind::kIpv4)
-    return std::to_integer<unsigned>(l3[16]) == 224 && (l3[17] | l3[18]) == std::byte{0};
+  if (p.kind == FrameKind::kIpv4) return std::to_integer<unsigned>(l3[16]) == 224 && (l3[17] | l3[18]) == std::byte{0};
   if (p.kind == FrameKind::kIpv6) return l3[24] == std::byte{0xFF} && l3[25] == std::byte{0x02};
   return true;
 }
@@ -42,7 +41,8 @@ std::unique_ptr<Attachment> Switch::attach_control(PortIndex port, std::unique_p
   if (c.speaker != nullptr) c.speaker->release_packets(pool());
   c.speaker.swap(speaker);
   if (c.speaker != nullptr && !facts_[port.index()].up) c.speaker->set_carrier(false);
-  if (std::ranges::none_of(control_, [](const ControlPort& other) { return other.speaker != nullptr; })) control_.clear();
+  if (std::ranges::none_of(control_, [](const ControlPort& other) { return other.speaker != nullptr; }))
+    control_.clear();
   return speaker;
 }
 
@@ -88,7 +88,8 @@ Instant Switch::poll(Instant now, Duration) {
     const std::size_t n = c.speaker->take(pool(), packets);
     if (n == 0) continue;
     c.from_speaker.assign(packets.begin(), packets.begin() + static_cast<std::ptrdiff_t>(n));
-    change_at(at, [this, port = PortIndex{static_cast<std::uint16_t>(p)}](Instant then) { take_from_speaker(then, port); });
+    change_at(at,
+              [this, port = PortIndex{static_cast<std::uint16_t>(p)}](Instant then) { take_from_speaker(then, port); });
   }
   return next();
 }
@@ -129,8 +130,7 @@ void Switch::take_from_speaker(Instant now, PortIndex port) {
       continue;
     }
     const bool says_class = is_ip(p.kind) && (p.traffic_class_octet >> 2 != 0 || !is_link_local(p));
-    originate_in(now, &p, port,
-                 says_class ? classify(*f.trust, p) : Priority{f.trust->dscp_to_class[kNetworkControl]});
+    originate_in(now, &p, port, says_class ? classify(*f.trust, p) : Priority{f.trust->dscp_to_class[kNetworkControl]});
   }
 }
 

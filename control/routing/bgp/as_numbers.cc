@@ -80,6 +80,7 @@ bool goes_up_then_down(const Graph& graph, const std::vector<int>& tier) {
   for (std::size_t n = 0; n < graph.size(); ++n)
     if (tier[n] != kNoTier) by_tier.push_back(n);
   std::ranges::stable_sort(by_tier, {}, [&](std::size_t n) { return tier[n]; });
+  PathsTo shortest(graph);
   for (std::size_t to = 0; to < graph.size(); ++to) {
     if (tier[to] != 0) continue;
     std::ranges::fill(down, kFar);
@@ -91,7 +92,7 @@ bool goes_up_then_down(const Graph& graph, const std::vector<int>& tier) {
     for (auto n = by_tier.rbegin(); n != by_tier.rend(); ++n)
       for (const Graph::Edge& e : graph.edges(*n))
         if (tier[e.neighbour] == tier[*n] + 1) best[*n] = std::min(best[*n], best[e.neighbour] + 1);
-    const PathsTo shortest(graph, Origin{{}, {{to, {}}}});
+    shortest.find(Origin{{}, {{to, {}}}});
     for (const std::size_t n : by_tier)
       if (shortest.distance(n) != PathsTo::kUnreached && shortest.distance(n) != best[n]) return false;
   }

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/spec/load.h"
 #include "control/speakers/speaker.h"
+#include "control/spec/load.h"
 
 namespace railyard::speakers {
 namespace {
@@ -14,10 +14,11 @@ using testing::HasSubstr;
 using testing::Not;
 
 spec::Lab lab(const std::string& more = "") {
-  return spec::parse("name: f\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1 }\n"
-                     "switches: { leaf*: { control: frr } }\n" +
-                         more,
-                     "x.yaml");
+  return spec::parse(
+      "name: f\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1 }\n"
+      "switches: { leaf*: { control: frr } }\n" +
+          more,
+      "x.yaml");
 }
 
 TEST(Speakers, AreTheSwitchesWithAControl) {

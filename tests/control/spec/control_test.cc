@@ -1,9 +1,8 @@
 // Who controls a switch (control/spec/control_spec.h).
-#include "control/spec/control_spec.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/spec/control_spec.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/to_yaml.h"
@@ -45,8 +44,9 @@ TEST(Control, APatternStandsForAllSwitchesThatFit) {
 }
 
 TEST(Control, ANodeGoesBeforeAPatternAndThatBeforeAProfile) {
-  const Lab lab = parse(kHead + "switches: { default: { control: frr }, leaf?: { control: namespace } }\n"
-                                "nodes: { leaf2: { control: model } }\n",
+  const Lab lab = parse(kHead +
+                            "switches: { default: { control: frr }, leaf?: { control: namespace } }\n"
+                            "nodes: { leaf2: { control: model } }\n",
                         "x.yaml");
   EXPECT_EQ(kind(lab, "spine1"), Kind::kFrr);
   EXPECT_EQ(kind(lab, "leaf1"), Kind::kNamespace);
@@ -70,11 +70,13 @@ TEST(Control, IsOutsideInALiveLabOnly) {
 
 TEST(Control, SaysWhatIsWrong) {
   EXPECT_THAT(error("switches: { default: { control: fr } }\n"), HasSubstr("frr"));
-  EXPECT_THAT(error("switches: { default: { control: {} } }\n"), HasSubstr("expected model, namespace, frr, or { frr: FILE }"));
+  EXPECT_THAT(error("switches: { default: { control: {} } }\n"),
+              HasSubstr("expected model, namespace, frr, or { frr: FILE }"));
   EXPECT_THAT(error("switches: { core*: { control: frr } }\n"), HasSubstr("no switch is named 'core*'"));
   EXPECT_THAT(error("switches: { leaf*: { buffer: 4MiB } }\n"), HasSubstr("buffer"));
-  EXPECT_THAT(error("faults: [{ on: leaf1, drain: true }]\nswitches: { '*': { control: frr } }\nrun: { clock: wall }\n"),
-              HasSubstr("bgp graceful-shutdown"));
+  EXPECT_THAT(
+      error("faults: [{ on: leaf1, drain: true }]\nswitches: { '*': { control: frr } }\nrun: { clock: wall }\n"),
+      HasSubstr("bgp graceful-shutdown"));
 }
 
 }  // namespace

@@ -14,10 +14,11 @@ namespace {
 using testing::HasSubstr;
 
 Lab by_hand(const std::string& links) {
-  return parse("name: b\nnodes:\n  s1: { kind: switch }\n  s2: { kind: switch }\n  s3: { kind: switch }\n  h1: { kind: host }\n"
-               "  h2: { kind: host }\nlinks:\n  - [h1:1, s1:1]\n  - [h2:1, s2:1]\n" +
-                   links,
-               "x.yaml");
+  return parse(
+      "name: b\nnodes:\n  s1: { kind: switch }\n  s2: { kind: switch }\n  s3: { kind: switch }\n  h1: { kind: host }\n"
+      "  h2: { kind: host }\nlinks:\n  - [h1:1, s1:1]\n  - [h2:1, s2:1]\n" +
+          links,
+      "x.yaml");
 }
 
 std::string error(const std::string& links) {
@@ -30,9 +31,10 @@ std::string error(const std::string& links) {
 }
 
 TEST(LinkBundles, AreNamedByTheirEnds) {
-  const Lab lab = parse("name: b\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1, uplinks-per-spine: 3, "
-                        "fabric-link: { bundle: auto } }\n",
-                        "x.yaml");
+  const Lab lab = parse(
+      "name: b\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1, uplinks-per-spine: 3, "
+      "fabric-link: { bundle: auto } }\n",
+      "x.yaml");
   const std::vector<LinkBundle> bundles = link_bundles(lab);
   ASSERT_EQ(bundles.size(), 4u);
   EXPECT_EQ(bundles[0].name, "leaf1-spine1");
@@ -58,8 +60,10 @@ TEST(LinkBundles, AreBetweenTwoSwitchesAndOfOneRate) {
 
 TEST(LinkBundles, NoneLeadsToAHost) {
   try {
-    parse("name: b\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2, host-link: { bundle: auto } }\n",
-          "x.yaml");
+    parse(
+        "name: b\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2, host-link: { bundle: auto } "
+        "}\n",
+        "x.yaml");
     FAIL();
   } catch (const SpecError& e) {
     EXPECT_THAT(e.what(), HasSubstr("expected a link between two switches"));

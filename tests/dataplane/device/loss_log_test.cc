@@ -9,7 +9,6 @@ namespace railyard {
 namespace {
 
 using namespace literals;
-using test::at;
 
 TEST(LossLog, LossesLessThanAGapApartAreOneSpan) {
   LossLog log;

@@ -92,7 +92,8 @@ TEST_F(SwitchControl, WhatIsForTheSwitchReachesTheSpeakerAtItsPort) {
   FrameSpec to_link_local{.source = test::ip("fe80::1"), .destination = test::ip("fe80::2"), .real = true};
   rig.send(kOther, 0_ns, to_link_local);
   Octets arp(64);
-  arp.resize(wire::write_arp_request(arp, {.destination = wire::kBroadcastMac, .source = peer_of(kIn)}, host(kIn), kLoopback));
+  arp.resize(
+      wire::write_arp_request(arp, {.destination = wire::kBroadcastMac, .source = peer_of(kIn)}, host(kIn), kLoopback));
   rig.send_octets(kIn, 1_us, arp);
   run(10_us);
   EXPECT_EQ(panels[kIn.index()]->heard.size(), 2u);
@@ -125,8 +126,13 @@ TEST_F(SwitchControl, WhatTheSpeakerSaysLeavesByThePortInItsOwnClass) {
   constexpr std::uint16_t kLldp = 0x88CC;
   const wire::MacAddress nearest_bridge{{0x01, 0x80, 0xC2, 0x00, 0x00, 0x0E}};
   panels[kOut.index()]->says.push_back(outside(ethernet(nearest_bridge, mac_of(kOut), kLldp, 60)));
-  const FrameSpec bgp{.to = peer_of(kOut), .from = mac_of(kOut), .source = kLoopback, .destination = host(kOut), .dscp = 48,
-                      .frame_octets = 128, .real = true};
+  const FrameSpec bgp{.to = peer_of(kOut),
+                      .from = mac_of(kOut),
+                      .source = kLoopback,
+                      .destination = host(kOut),
+                      .dscp = 48,
+                      .frame_octets = 128,
+                      .real = true};
   Packet* const made = rig.frame(kOut, bgp);
   Octets octets = test::octets_of(*made);
   octets.resize(bgp.frame_octets - 4);  // all but the FCS
@@ -188,7 +194,8 @@ class SwitchControlTowardsHosts : public SwitchControl {
 TEST_F(SwitchControlTowardsHosts, ProxyArpStaysWithTheSwitch) {
   const auto ask = [&](const wire::IpAddress& for_whom, Duration when) {
     Octets arp(64);
-    arp.resize(wire::write_arp_request(arp, {.destination = wire::kBroadcastMac, .source = peer_of(kIn)}, host(kIn), for_whom));
+    arp.resize(wire::write_arp_request(arp, {.destination = wire::kBroadcastMac, .source = peer_of(kIn)}, host(kIn),
+                                       for_whom));
     rig.send_octets(kIn, when, arp);
   };
   ask(host(kOut), 0_ns);
