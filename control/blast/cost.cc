@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -37,10 +38,26 @@ bool came_back(const Json& flow, bool with_end, Duration duration) {
   return last.is_number() && last.get<double>() * 1000 >= static_cast<double>(duration.ps) * 0.9;
 }
 
-std::vector<std::string> gone(const Json& report, const Json& without, Duration duration) {
+// Whether one of `hosts` sends or receives a flow: its name is TRAFFIC/SOURCE->DESTINATION, these as HOST or HOST:NIC.
+bool is_at(const std::string& flow, const std::vector<std::string>& hosts) {
+  const std::size_t arrow = flow.find("->");
+  if (arrow == std::string::npos) return false;
+  const auto is_of = [](std::string_view end, const std::string& host) {
+    return end.starts_with(host) && (end.size() == host.size() || std::string_view(":#").contains(end[host.size()]));
+  };
+  const std::size_t from = flow.rfind('/', arrow) + 1;
+  const std::string_view source = std::string_view(flow).substr(from, arrow - from);
+  const std::string_view destination = std::string_view(flow).substr(arrow + 2);
+  return std::ranges::any_of(hosts, [&](const std::string& host) { return is_of(source, host) || is_of(destination, host); });
+}
+
+// What is sent by or to `hosts`, which fail themselves, is not looked at.
+std::vector<std::string> gone(const Json& report, const Json& without, const std::vector<std::string>& hosts,
+                              Duration duration) {
   std::vector<std::string> out;
   const Json& flows = report["flows"];
   for (std::size_t i = 0; i < flows.size() && i < without["flows"].size(); ++i) {
+    if (is_at(flows[i]["name"].get<std::string>(), hosts)) continue;
     const bool with_end = ends(without, flows[i]);
     if (came_back(without["flows"][i], with_end, duration) && !came_back(flows[i], with_end, duration))
       out.push_back(flows[i]["name"].get<std::string>());
@@ -108,7 +125,7 @@ Cost cost_of(Element element, const Json& report, const Json& without, Duration 
   const Json& flows = report["flows"];
   for (std::size_t i = 0; i < flows.size() && i < without["flows"].size(); ++i)
     cost.hit += flows[i]["lost"].get<std::uint64_t>() > without["flows"][i]["lost"].get<std::uint64_t>() ? 1u : 0u;
-  cost.gone = gone(report, without, duration);
+  cost.gone = gone(report, without, cost.element.hosts, duration);
   add_routing(cost, report, at.ps / 1000, lasts.ps > 0 ? (at + lasts).ps / 1000 : 0);
   const std::optional<double> usual = job_time(without);
   if (usual) {

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::array kNames{std::pair{Kind::kLink, "link"}, std::pair{Kind::kNic, "nic"},
                             std::pair{Kind::kSwitch, "switch"}, std::pair{Kind::kRail, "rail"},
-                            std::pair{Kind::kPort, "port"}, std::pair{Kind::kMaintenance, "maintenance"}};
+                            std::pair{Kind::kRack, "rack"}, std::pair{Kind::kPort, "port"},
+                            std::pair{Kind::kMaintenance, "maintenance"}};
 
 bool is_switch(const spec::Lab& lab, const std::string& node) {
   return lab.find(node)->kind == spec::NodeSpec::Kind::kSwitch;
@@ -83,6 +84,35 @@ void add_rails(const spec::Lab& lab, std::vector<Element>& all) {
   }
 }
 
+void add_racks(const spec::Lab& lab, std::vector<Element>& all) {
+  std::map<std::string, std::size_t> element_of;
+  for (std::size_t n = 0; n < lab.nodes.size(); ++n) {
+    const spec::NodeSpec& node = lab.nodes[n];
+    if (node.rack.empty()) continue;
+    const auto [known, is_new] = element_of.try_emplace(node.rack, all.size());
+    if (is_new) all.push_back({Kind::kRack, node.rack, {}, {}, {}});
+    Element& element = all[known->second];
+    if (node.kind == spec::NodeSpec::Kind::kSwitch) {
+      crash(lab, n, element);
+    } else if (node.kind == spec::NodeSpec::Kind::kHost) {
+      element.nodes.push_back(n);
+      element.hosts.push_back(node.name);
+    }
+  }
+  // A switch that crashes takes links of hosts along.
+  for (std::size_t l = 0; l < lab.links.size(); ++l)
+    for (const auto& [host, other] : {std::pair{lab.links[l].a, lab.links[l].b}, std::pair{lab.links[l].b, lab.links[l].a}}) {
+      const spec::NodeSpec& node = *lab.find(host.node);
+      const spec::NodeSpec& peer = *lab.find(other.node);
+      if (node.kind != spec::NodeSpec::Kind::kHost || node.rack.empty()) continue;
+      if (peer.kind == spec::NodeSpec::Kind::kSwitch && peer.rack == node.rack) continue;
+      Element& element = all[element_of.at(node.rack)];
+      if (std::ranges::find(element.links, l) != element.links.end()) continue;
+      element.faults.push_back(down(host));
+      element.links.push_back(l);
+    }
+}
+
 void add_ports(const spec::Lab& lab, std::vector<Element>& all) {
   for (std::size_t l = 0; l < lab.links.size(); ++l) {
     const spec::LinkSpec& link = lab.links[l];
@@ -103,7 +133,7 @@ const char* name(Kind kind) noexcept {
 Kind parse_kind(const std::string& word) {
   for (const auto& [kind, text] : kNames)
     if (word == text) return kind;
-  throw std::invalid_argument(fmt::format("'{}'; expected link, nic, switch, rail, port or maintenance", word));
+  throw std::invalid_argument(fmt::format("'{}'; expected link, nic, switch, rail, rack, port or maintenance", word));
 }
 
 std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kinds) {
@@ -122,6 +152,9 @@ std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kin
       case Kind::kRail:
         add_rails(lab, all);
         break;
+      case Kind::kRack:
+        add_racks(lab, all);
+        break;
       case Kind::kPort:
         add_ports(lab, all);
         break;
@@ -135,8 +168,9 @@ std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kin
 
 namespace {
 
-// Ordered pairs of hosts that reach each other over links and switches that are not `down`; hosts forward nothing.
-std::uint64_t reachable_pairs(const spec::Lab& lab, const std::vector<bool>& link_down) {
+// Ordered pairs of hosts, but for those of `but`, that reach each other over links and switches that are not `down`;
+// hosts forward nothing.
+std::uint64_t reachable_pairs(const spec::Lab& lab, const std::vector<bool>& link_down, const std::vector<std::string>& but) {
   std::map<std::string, std::size_t> number;
   for (const spec::NodeSpec& n : lab.nodes) number.emplace(n.name, number.size());
   std::vector<std::size_t> parent(lab.nodes.size());
@@ -148,15 +182,18 @@ std::uint64_t reachable_pairs(const spec::Lab& lab, const std::vector<bool>& lin
   for (std::size_t l = 0; l < lab.links.size(); ++l)
     if (!link_down[l] && is_switch(lab, lab.links[l].a.node) && is_switch(lab, lab.links[l].b.node))
       parent[root(number.at(lab.links[l].a.node))] = root(number.at(lab.links[l].b.node));
+  const auto counts = [&](const std::string& host) {
+    return is_host(lab, host) && std::ranges::find(but, host) == but.end();
+  };
   // Hosts with NICs in the same parts of the fabric are alike.
   std::map<std::size_t, std::set<std::size_t>> parts_of;
   std::uint64_t pairs = 0;
   for (std::size_t l = 0; l < lab.links.size(); ++l) {
     if (link_down[l]) continue;
     const spec::LinkSpec& link = lab.links[l];
-    if (is_host(lab, link.a.node) && is_host(lab, link.b.node)) ++pairs;
+    if (counts(link.a.node) && counts(link.b.node)) ++pairs;
     for (const auto& [host, other] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}})
-      if (is_host(lab, host.node) && is_switch(lab, other.node))
+      if (counts(host.node) && is_switch(lab, other.node))
         parts_of[number.at(host.node)].insert(root(number.at(other.node)));
   }
   std::map<std::set<std::size_t>, std::uint64_t> alike;
@@ -173,9 +210,9 @@ std::uint64_t reachable_pairs(const spec::Lab& lab, const std::vector<bool>& lin
 
 bool divides(const spec::Lab& lab, const Element& element) {
   std::vector<bool> down(lab.links.size(), false);
-  const std::uint64_t before = reachable_pairs(lab, down);
+  const std::uint64_t before = reachable_pairs(lab, down, element.hosts);
   for (const std::size_t l : element.links) down[l] = true;
-  return reachable_pairs(lab, down) < before;
+  return reachable_pairs(lab, down, element.hosts) < before;
 }
 
 std::vector<Element> pairs(const spec::Lab& lab, const std::vector<Element>& all) {
@@ -189,6 +226,7 @@ std::vector<Element> pairs(const spec::Lab& lab, const std::vector<Element>& all
       both.faults.insert(both.faults.end(), each[b].faults.begin(), each[b].faults.end());
       both.nodes.insert(both.nodes.end(), each[b].nodes.begin(), each[b].nodes.end());
       both.links.insert(both.links.end(), each[b].links.begin(), each[b].links.end());
+      both.hosts.insert(both.hosts.end(), each[b].hosts.begin(), each[b].hosts.end());
     }
   return out;
 }

@@ -290,6 +290,7 @@ class BuiltLab::Builder {
     const spec::NodeSpec& node = lab_.nodes[n];
     const spec::HostProfile& profile = lab_.hosts.at(node.profile);
     const spec::QosProfile& qos = qos_of(node);
+    static_assert(spec::kMostNics <= static_cast<int>(kMaxNics));
     HostConfig config;
     config.latency = profile.latency;
     config.pause_response = profile.pause_response.value_or(Duration{});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/export/export.h"
+#include "control/spec/link_ends.h"
 #include "control/spec/value.h"
 
 namespace railyard::exporting {
@@ -13,15 +14,7 @@ std::string text(const std::optional<wire::IpAddress>& address) { return address
 }  // namespace
 
 std::string address_plan(const spec::Lab& lab) {
-  struct End {
-    const spec::LinkSpec* link;
-    spec::PortName peer;
-  };
-  std::map<spec::PortName, End> ends;
-  for (const spec::LinkSpec& l : lab.links) {
-    ends[l.a] = {&l, l.b};
-    ends[l.b] = {&l, l.a};
-  }
+  const std::map<spec::PortName, spec::LinkEnd> ends = spec::link_ends(lab);
   std::string out = "node,port,peer,mac,ipv4,ipv6,rate_bps,mtu\n";
   for (const spec::NodeSpec& node : lab.nodes) {
     if (node.kind == spec::NodeSpec::Kind::kSwitch)

@@ -20,7 +20,7 @@ namespace {
 
 using spec::Tree;
 
-constexpr std::size_t kMostNics = 8;
+constexpr std::size_t kMostNics = 16;  // of a host: a node with more links is a switch
 
 // The numbers in a name, so that eth2 comes before eth10 and e1-1 before e1-2.
 std::vector<unsigned long> numbers_in(const std::string& name) {

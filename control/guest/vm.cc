@@ -123,6 +123,10 @@ Vm::Vm(VmConfig config) : config_(std::move(config)) {
   if (const std::string path = files.control_socket().string(); path.size() > kLongestSocketPath)
     refuse(fmt::format("the socket path {} has {} characters, the limit is {}: use a directory with a shorter name",
                        path, path.size(), kLongestSocketPath));
+  // The machine `pc` has 32 PCI slots; its bridges and the serial ports take three.
+  constexpr std::size_t kMostNics = 29;
+  if (config_.network.nics.size() > kMostNics)
+    refuse(fmt::format("{} NICs; a guest has {} at most", config_.network.nics.size(), kMostNics));
   for (const GuestNic& nic : config_.network.nics) {
     if (nic.socket.size() > kLongestSocketPath)
       refuse(fmt::format("the socket path {} has {} characters, the limit is {}", nic.socket, nic.socket.size(),

@@ -6,6 +6,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> all{
       kFramesWithoutPcp,
       kPcpLost,
+      kVlansApart,
       kClassMapsDisagree,
       kLossyOnLosslessPath,
       kPfcOnOneSide,

@@ -16,6 +16,7 @@ struct Behind {
   struct Address {
     IpAddress address;
     PortIndex port;
+    int vlan;  // native VLAN of the port
   };
   std::vector<Address> hosts;
   std::vector<IpAddress> own;  // loopbacks
@@ -58,15 +59,17 @@ std::vector<Behind> behind_each(const Graph& graph) {
       if (loopback) behind[n].own.push_back(*loopback);
     for (const Graph::Edge& e : graph.edges(n)) {
       if (!graph.is_host(e.neighbour)) continue;
+      const auto said = node.vlans.find(static_cast<int>(e.port.index()) + 1);
+      const int vlan = said == node.vlans.end() ? spec::VlanSpec{}.native : said->second.native;
       const spec::NicSpec& nic = graph.lab().nodes[e.neighbour].nics[e.neighbour_port.index()];
       for (const auto& address : {nic.address_v4, nic.address_v6})
-        if (address) behind[n].hosts.push_back({*address, e.port});
+        if (address) behind[n].hosts.push_back({*address, e.port, vlan});
     }
   }
   return behind;
 }
 
-// Which prefixes a switch announces for what is behind it.
+// Which prefixes a switch announces for what is behind it: one for all, else one for each of its VLANs.
 class Summaries {
  public:
   Summaries(const std::vector<Behind>& behind, const Trunks& trunks) : trunks_(trunks) {
@@ -81,19 +84,34 @@ class Summaries {
     std::vector<IpPrefix> announced;
     for (const bool v4 : {true, false}) {
       std::vector<IpAddress> family;
-      for (const auto& h : b.hosts)
-        if (h.address.is_v4() == v4) family.push_back(h.address);
-      const auto prefix = common_prefix(family);
-      if (prefix && !within_trunk(*prefix) && covered(*prefix) == static_cast<std::ptrdiff_t>(family.size()))
+      std::map<int, std::vector<IpAddress>> by_vlan;
+      for (const auto& h : b.hosts) {
+        if (h.address.is_v4() != v4) continue;
+        family.push_back(h.address);
+        by_vlan[h.vlan].push_back(h.address);
+      }
+      if (const auto prefix = summary(family)) {
         announced.push_back(*prefix);
-      else
-        for (const IpAddress& a : family) announced.push_back(host_prefix(a));
+        continue;
+      }
+      for (const auto& [vlan, addresses] : by_vlan)
+        if (const auto prefix = summary(addresses))
+          announced.push_back(*prefix);
+        else
+          for (const IpAddress& a : addresses) announced.push_back(host_prefix(a));
     }
     for (const IpAddress& a : b.own) announced.push_back(host_prefix(a));
     return announced;
   }
 
  private:
+  // One prefix for all of them, if nobody else has an address in it.
+  std::optional<IpPrefix> summary(const std::vector<IpAddress>& addresses) const {
+    const auto prefix = common_prefix(addresses);
+    return prefix && !within_trunk(*prefix) && covered(*prefix) == static_cast<std::ptrdiff_t>(addresses.size())
+               ? prefix
+               : std::nullopt;
+  }
   std::ptrdiff_t covered(const IpPrefix& p) const {
     const auto first = std::lower_bound(everybody_.begin(), everybody_.end(), p.address);
     return std::find_if_not(first, everybody_.end(), [&](const IpAddress& a) { return p.contains(a); }) - first;

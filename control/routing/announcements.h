@@ -28,7 +28,7 @@ struct Announcements {
 };
 
 // Addresses of the hosts behind one switch are aggregated to one prefix, where that prefix covers nobody else's
-// address. Networks behind trunks are where the trunk is.
+// address; else those of each native VLAN are. Networks behind trunks are where the trunk is.
 Announcements announcements(const Graph& graph);
 
 }  // namespace railyard::routing

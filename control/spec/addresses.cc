@@ -24,14 +24,15 @@ constexpr std::uint32_t kBlocks = 255 * 256;  // up to 10.254.255.0/24
 
 IpAddress ipv4_in_block(std::uint32_t block, std::uint32_t j) { return IpAddress{0x0A00'0000u | block << 8 | j}; }
 
-// fd00:<group1>:0:<group3>::<last>
-IpAddress ipv6_of(std::uint16_t group1, std::uint16_t group3, std::uint32_t last) {
+// fd00:<group1>:<group2>:<group3>::<last>
+IpAddress ipv6_of(std::uint16_t group1, std::uint16_t group2, std::uint16_t group3, std::uint32_t last) {
   std::array<std::uint8_t, 16> octets{0xFD, 0x00};
   const auto put = [&](std::size_t group, std::uint32_t value) {
     octets[2 * group] = static_cast<std::uint8_t>(value >> 8 & 0xFF);
     octets[2 * group + 1] = static_cast<std::uint8_t>(value & 0xFF);
   };
   put(1, group1);
+  put(2, group2);
   put(3, group3);
   put(6, last >> 16);
   put(7, last);
@@ -108,13 +109,13 @@ class Assignment {
       if (rank > 0 && rank % kPerBlock == 0) block = next_block_++;
       NicSpec& n = *nics[rank];
       if (!n.address_v4) n.address_v4 = give(ipv4_in_block(std::min(block, kBlocks), rank % kPerBlock + 1));
-      if (!n.address_v6) n.address_v6 = give(ipv6_of(0, static_cast<std::uint16_t>(i), rank + 1));
+      if (!n.address_v6) n.address_v6 = give(ipv6_of(0, 0, static_cast<std::uint16_t>(i), rank + 1));
     }
   }
 
   void address_switch(NodeSpec& node, std::uint32_t n) {
     if (!node.loopback_v4) node.loopback_v4 = give(IpAddress{0x0AFF'0000u | n});
-    if (!node.loopback_v6) node.loopback_v6 = give(ipv6_of(0xFFFF, 0, n));
+    if (!node.loopback_v6) node.loopback_v6 = give(ipv6_of(0xFFFF, 0, 0, n));
   }
 
   // `wanted`, or the next of those that are kept for this if somebody has it.
@@ -122,7 +123,7 @@ class Assignment {
     while (!taken_.insert(wanted).second) {
       const std::uint32_t n = spilled_++;
       wanted =
-          wanted.is_v4() ? ipv4_in_block(kBlocks - 1 - n / kPerBlock, n % kPerBlock + 1) : ipv6_of(0, 0xFFFF, n + 1);
+          wanted.is_v4() ? ipv4_in_block(kBlocks - 1 - n / kPerBlock, n % kPerBlock + 1) : ipv6_of(0, 0, 0xFFFF, n + 1);
     }
     return wanted;
   }
@@ -147,6 +148,14 @@ class Assignment {
 wire::MacAddress automatic_mac(std::size_t node, int port) noexcept {
   const auto octet = [](auto n) { return static_cast<std::uint8_t>(n & 0xFF); };
   return {{0x02, octet(node >> 16), octet(node >> 8), octet(node), octet(port >> 8), octet(port)}};
+}
+
+wire::IpAddress ipv4_of_rail(int rail, int leaf, int nic) noexcept {
+  return ipv4_in_block(static_cast<std::uint32_t>(rail << 8 | leaf), static_cast<std::uint32_t>(nic));
+}
+
+wire::IpAddress ipv6_of_rail(int rail, int leaf, int nic) noexcept {
+  return ipv6_of(0, static_cast<std::uint16_t>(rail), static_cast<std::uint16_t>(leaf), static_cast<std::uint32_t>(nic));
 }
 
 void assign_addresses(Lab& lab) { Assignment(lab).run(); }

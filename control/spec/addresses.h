@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include "control/spec/spec.h"
+#include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
 
 namespace railyard::spec {
@@ -18,6 +19,11 @@ namespace railyard::spec {
 // 02, the index of the node in Lab::nodes (24 bits), the port from 1 (16 bits). Hosts' NICs have it from
 // assign_addresses(); for ports of switches it is there to be used.
 wire::MacAddress automatic_mac(std::size_t node, int port) noexcept;
+
+// Addresses by rail, for presets whose rails are subnets: NIC `nic` (from 1) of those of rail `rail` (1..254) at the
+// `leaf`-th (from 0) leaf of that rail is 10.rail.leaf.nic and fd00:0:rail:leaf::nic.
+wire::IpAddress ipv4_of_rail(int rail, int leaf, int nic) noexcept;
+wire::IpAddress ipv6_of_rail(int rail, int leaf, int nic) noexcept;
 
 // Fills in what is missing: of all NICs and switches the addresses, of NICs that no host outside is attached to the MAC
 // address too (a host outside brings its own; a capture file does not). A MAC that somebody said elsewhere is given as

@@ -12,7 +12,8 @@ RankLinks::RankLinks(const Lab& lab, std::vector<PortName> ranks) : lab_(lab), r
   for (const PortName& nic : ranks_) {
     const SwitchGraph::Access& first = graph_.access.at(ranks_.front());
     const SwitchGraph::Access& own = graph_.access.at(nic);
-    if (!graph_.is_at_switch(first) || !graph_.is_at_switch(own) || hops_from(first.peer)[own.peer] < 0)
+    if (!graph_.is_at_switch(first) || !graph_.is_at_switch(own) || hops_from(first.peer)[own.peer] < 0 ||
+        !SwitchGraph::share_vlan(first, own))
       all_by_their_own_ = false;
   }
 }
@@ -41,6 +42,7 @@ std::optional<int> RankLinks::links(const PortName& from, const PortName& to) {
   const SwitchGraph::Access& b = graph_.access.at(to);
   if (a.peer_port == to) return 1;
   if (!graph_.is_at_switch(a) || !graph_.is_at_switch(b)) return std::nullopt;
+  if (!SwitchGraph::share_vlan(a, b)) return std::nullopt;
   const int between = hops_from(a.peer)[b.peer];
   return between < 0 ? std::nullopt : std::optional(between + 2);
 }

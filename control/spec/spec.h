@@ -244,17 +244,20 @@ struct AgentSpec {
   bool operator==(const AgentSpec&) const = default;
 };
 
+inline constexpr int kMostNics = 64;  // of a host
+
 struct NodeSpec {
   enum class Kind { kSwitch, kHost, kTrunk };
   std::string name;
   Kind kind = Kind::kSwitch;
   std::string profile = "default";
   std::string role;                            // "leaf", "spine", ...: for pictures and selectors
+  std::string rack;                            // what shares its power and place; empty: none is said
   std::vector<int> at;                         // switches: coordinates, for RoutingSpec::order; none: nowhere
   std::optional<wire::IpAddress> loopback_v4;  // switches
   std::optional<wire::IpAddress> loopback_v6;
   std::optional<ControlSpec> control;  // switches; nothing: what the profile says
-  std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]
+  std::vector<NicSpec> nics;      // hosts: 1..kMostNics, port i is nics[i - 1]
   std::optional<AgentSpec> agent;  // hosts
   std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
   std::map<int, PortSpec> ports;  // switches and hosts, by port number

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "control/picture/tiers.h"
 #include "control/report/units.h"
 #include "control/spec/spec.h"
+#include "control/spec/switch_graph.h"
 #include "control/structure/bisection.h"
 
 namespace railyard::structure {
@@ -40,48 +43,72 @@ void add_tiers(const Graph& graph, Structure& out) {
   for (auto& [number, t] : tiers) out.tiers.push_back(t);
 }
 
+// NICs at ports of one switch that take part in the same VLANs.
+struct Ports {
+  std::size_t at = 0;  // the switch
+  spec::SwitchGraph::Access like;
+  std::map<std::size_t, std::uint64_t> nics;  // of each host
+  std::uint64_t all = 0;
+};
+
+std::vector<Ports> ports_of(const Graph& graph) {
+  const spec::SwitchGraph switches(graph.lab());
+  std::map<std::tuple<std::size_t, int, bool, std::vector<int>, int>, Ports> known;
+  for (const auto& [nic, access] : switches.access) {
+    const std::size_t host = graph.node(nic.node);
+    if (!graph.is_host(host) || !switches.is_at_switch(access)) continue;
+    const spec::VlanSpec& v = access.vlans;
+    Ports& ports = known[{access.peer, v.native, v.all_tagged, v.tagged, access.vlan}];
+    ports.at = access.peer;
+    ports.like = access;
+    ++ports.nics[host];
+    ++ports.all;
+  }
+  std::vector<Ports> out;
+  for (auto& [key, ports] : known) out.push_back(std::move(ports));
+  return out;
+}
+
+// In switches, from the one at `from`; 0: not reached.
+std::vector<int> distances(const Graph& graph, std::size_t from) {
+  std::vector<int> distance(graph.size(), 0);
+  distance[from] = 1;
+  for (std::deque<std::size_t> next{from}; !next.empty(); next.pop_front())
+    for (const Graph::Edge& e : graph.edges(next.front()))
+      if (graph.is_switch(e.neighbour) && distance[e.neighbour] == 0) {
+        distance[e.neighbour] = distance[next.front()] + 1;
+        next.push_back(e.neighbour);
+      }
+  return distance;
+}
+
 // By breadth first search from each switch with hosts: pairs of NICs are counted, not walked.
 void add_hops(const Graph& graph, Structure& out) {
-  std::vector<std::map<std::size_t, std::uint64_t>> hosts(graph.size());  // by switch: NICs of each host
-  std::vector<std::uint64_t> nics(graph.size(), 0);                       // by switch
-  std::map<std::size_t, std::uint64_t> of_host;
   std::uint64_t all = 0;
   std::uint64_t own = 0;  // ordered pairs of NICs of one host
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_host(n)) continue;
-    for (const Graph::Edge& e : graph.edges(n)) {
-      ++of_host[n];
-      if (!graph.is_switch(e.neighbour)) continue;
-      ++hosts[e.neighbour][n];
-      ++nics[e.neighbour];
-    }
-    all += of_host[n];
+    const std::uint64_t nics = graph.edges(n).size();
+    all += nics;
+    own += nics * nics;
   }
-  for (const auto& [host, count] : of_host) own += count * count;
   std::uint64_t reached = 0;
   double sum = 0;
-  for (std::size_t from = 0; from < graph.size(); ++from) {
-    if (nics[from] == 0) continue;
-    std::vector<int> distance(graph.size(), -1);
-    distance[from] = 1;
-    for (std::deque<std::size_t> next{from}; !next.empty(); next.pop_front()) {
-      const std::size_t n = next.front();
-      if (nics[n] > 0) {
-        std::uint64_t pairs = nics[from] * nics[n];
-        for (const auto& [host, count] : hosts[from])
-          if (const auto same = hosts[n].find(host); same != hosts[n].end()) pairs -= count * same->second;
-        if (pairs > 0) {
-          out.least_switches = reached == 0 ? distance[n] : std::min(out.least_switches, distance[n]);
-          out.most_switches = std::max(out.most_switches, distance[n]);
-          sum += static_cast<double>(pairs) * distance[n];
-          reached += pairs;
-        }
-      }
-      for (const Graph::Edge& e : graph.edges(n))
-        if (graph.is_switch(e.neighbour) && distance[e.neighbour] < 0) {
-          distance[e.neighbour] = distance[n] + 1;
-          next.push_back(e.neighbour);
-        }
+  const std::vector<Ports> places = ports_of(graph);
+  std::vector<int> distance;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Ports& from = places[i];
+    if (i == 0 || places[i - 1].at != from.at) distance = distances(graph, from.at);
+    for (const Ports& to : places) {
+      if (distance[to.at] == 0 || !spec::SwitchGraph::share_vlan(from.like, to.like)) continue;
+      std::uint64_t pairs = from.all * to.all;
+      for (const auto& [host, count] : from.nics)
+        if (const auto same = to.nics.find(host); same != to.nics.end()) pairs -= count * same->second;
+      if (pairs == 0) continue;
+      out.least_switches = reached == 0 ? distance[to.at] : std::min(out.least_switches, distance[to.at]);
+      out.most_switches = std::max(out.most_switches, distance[to.at]);
+      sum += static_cast<double>(pairs) * distance[to.at];
+      reached += pairs;
     }
   }
   // NICs that are cabled to each other pass no switch.

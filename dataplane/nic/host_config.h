@@ -58,6 +58,6 @@ struct HostConfig {
   std::shared_ptr<bool> others_changed;
 };
 
-inline constexpr std::size_t kMaxNics = 8;
+inline constexpr std::size_t kMaxNics = 64;
 
 }  // namespace railyard

@@ -216,8 +216,8 @@ void add_blast(CLI::App* command, int& exit_code) {
   command->add_option("--set", o->sets, "Set in all runs, as in railyard run")->type_name("PATH=VALUE");
   command
       ->add_option("--kinds", o->kinds,
-                   "What fails: link (between switches), nic, switch, rail, port (it sends in vain and keeps its signal), "
-                   "maintenance (a switch is drained first)")
+                   "What fails: link (between switches), nic, switch, rail, rack (its switches and hosts), port (it sends in "
+                   "vain and keeps its signal), maintenance (a switch is drained first)")
       ->delimiter(',')
       ->type_name("KINDS")
       ->capture_default_str();

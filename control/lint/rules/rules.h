@@ -7,6 +7,7 @@ namespace railyard::lint {
 
 extern const Rule kFramesWithoutPcp;      // tags.cc
 extern const Rule kPcpLost;               // tags.cc
+extern const Rule kVlansApart;            // tags.cc
 extern const Rule kKminAboveXoff;         // marking_before_pfc.cc
 extern const Rule kKminAboveLimit;         // marking.cc
 extern const Rule kDropAboveLimit;         // marking.cc

@@ -1,4 +1,5 @@
-// Frames whose 802.1Q priority does not reach a switch or NIC that trusts it.
+// Frames whose 802.1Q tag is not what it should be: priorities that do not reach those that trust them, VLANs that do not
+// reach the receiver.
 #include <algorithm>
 #include <set>
 #include <variant>
@@ -8,6 +9,7 @@
 #include "control/lint/rules/rules.h"
 #include "control/spec/frame_tags.h"
 #include "control/spec/port_class.h"
+#include "control/spec/switch_graph.h"
 #include "control/spec/value.h"
 
 namespace railyard::lint {
@@ -75,6 +77,23 @@ void find_pcp_lost(const Facts& facts, Findings& findings) {
     }
 }
 
+// Ports between switches are not looked at.
+void find_vlans_apart(const Facts& facts, Findings& findings) {
+  const spec::SwitchGraph graph(facts.lab());
+  for (const Stream& s : facts.streams()) {
+    const auto from = graph.access.find(s.from);
+    const auto to = graph.access.find(s.to);
+    if (from == graph.access.end() || to == graph.access.end() || !graph.is_at_switch(from->second) ||
+        !graph.is_at_switch(to->second) || spec::SwitchGraph::share_vlan(from->second, to->second, s.like.vlan))
+      continue;
+    findings.add(s.path,
+                 fmt::format("{}: {} sends in VLAN {}, which the port of {} does not carry (native VLAN {}): nothing arrives.",
+                             s.name, spec::format(s.from), s.like.vlan.value_or(from->second.vlan), spec::format(s.to),
+                             to->second.vlans.native),
+                 "Send within a VLAN, or carry it at both ports. Between rails: hosts.<profile>.scale-up and pxn: true.");
+  }
+}
+
 }  // namespace
 
 const Rule kFramesWithoutPcp{"frames-without-pcp", Severity::kWarning,
@@ -82,5 +101,7 @@ const Rule kFramesWithoutPcp{"frames-without-pcp", Severity::kWarning,
                              find_frames_without_pcp};
 const Rule kPcpLost{"pcp-lost", Severity::kWarning,
                     "A switch port removes the 802.1Q tag towards a switch or NIC that trusts PCP.", find_pcp_lost};
+const Rule kVlansApart{"vlans-apart", Severity::kWarning, "Traffic between NICs whose switch ports share no VLAN.",
+                       find_vlans_apart};
 
 }  // namespace railyard::lint

@@ -12,7 +12,6 @@
 namespace railyard::spec {
 namespace {
 
-constexpr int kMostNics = 8;
 constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kLongestSocket = 107;  // sockaddr_un holds 108 with the final zero
 constexpr std::size_t kLongestDevice = 256;
@@ -34,6 +33,10 @@ Key<NodeSpec> agent() {
 }
 Key<NodeSpec> role() {
   return key("role", &NodeSpec::role, text_without_control_characters(63), "leaf, spine, ...; shown in diagrams");
+}
+Key<NodeSpec> rack() {
+  return key("rack", &NodeSpec::rack, text_without_control_characters(63),
+             "name of its rack; presets set it. `railyard blast --kinds rack` switches racks off");
 }
 
 // all, none, or a list of VLANs.
@@ -165,7 +168,7 @@ Key<NodeSpec> nics() {
                          {"minItems", Tree::plain("1")},
                          {"maxItems", Tree::plain(std::to_string(kMostNics))}});
   return {"nics",
-          "number of NICs, 1..8, or a list with the keys of each NIC",
+          fmt::format("number of NICs, 1..{}, or a list with the keys of each NIC", kMostNics),
           [](const Tree& tree, NodeSpec& into) {
             if (tree.kind == Tree::Kind::kScalar) {
               NicSpec nic;
@@ -398,7 +401,7 @@ const Table<NodeSpec>& switch_node_keys() {
   static const Table<NodeSpec> table{
       "switch",
       "A switch",
-      {kind(NodeSpec::Kind::kSwitch, "switch"), profile("switches"), role(),
+      {kind(NodeSpec::Kind::kSwitch, "switch"), profile("switches"), role(), rack(),
        key("at", &NodeSpec::at, coordinates(),
            "coordinates, one per dimension, or the group first: [x, y, z]. See order in routing"),
        key("loopback", &NodeSpec::loopback_v4, ipv4(),
@@ -434,7 +437,7 @@ const Table<NodeSpec>& node_keys(NodeSpec::Kind kind) {
 
 const Table<NodeSpec>& host_node_keys() {
   static const Table<NodeSpec> table = [] {
-    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), nics(), ports(), agent()};
+    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), rack(), nics(), ports(), agent()};
     for (const Key<NicSpec>& nic_key : nic_keys().keys()) keys.push_back(of_the_only_nic(nic_key));
     return Table<NodeSpec>{"host", "A host", std::move(keys), check_host};
   }();

@@ -4,45 +4,34 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/presets/three_tiers.h"
+
 namespace railyard::spec {
 
 ClosBuilder::ClosBuilder(const Tree& topology, const Clos& said, const LinkSpec& link, int leaves, int hosts_per_leaf,
                          Lab& lab)
-    : topology_(topology), said_(said), host_link_(link), fabric_link_(link), make_(topology, lab) {
-  if (said.host_link != nullptr) link_keys().read(*said.host_link, host_link_);
-  if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link_);
-
+    : said_(said),
+      host_link_(link_like(link, said.host_link)),
+      fabric_link_(link_like(link, said.fabric_link)),
+      make_(topology, lab) {
   if (said.spines && said.oversubscription)
     topology.at_or_self("oversubscription").fail("found with spines; expected one of the two");
   if (said.oversubscription)
-    spines_ = spines_by_oversubscription(hosts_per_leaf);
+    spines_ = (uplinks_for(Int128{host_link_.rate.bps} * hosts_per_leaf, fabric_link_.rate, *said.oversubscription) +
+               said.uplinks_per_spine - 1) /
+              said.uplinks_per_spine;
   else if (said.spines)
     spines_ = *said.spines;
   else if (leaves > 1)
     topology.fail("neither spines nor oversubscription; expected one of the two");
 
   const int uplinks = spines_ * said.uplinks_per_spine;
-  if (spines_ > kMostSwitches) topology.fail(fmt::format("{} spines; expected at most {}", spines_, kMostSwitches));
+  check_most(topology, spines_, "spines", kMostSwitches);
   if (hosts_per_leaf + uplinks > kMostPorts)
     topology.fail(fmt::format("a leaf would have {} ports; expected at most {}", hosts_per_leaf + uplinks, kMostPorts));
   if (leaves * said.uplinks_per_spine > kMostPorts)
     topology.fail(
         fmt::format("a spine would have {} ports; expected at most {}", leaves * said.uplinks_per_spine, kMostPorts));
-}
-
-// Host rate x hosts per leaf = oversubscription x uplink rate x uplinks per spine x spines.
-int ClosBuilder::spines_by_oversubscription(int hosts_per_leaf) const {
-  const Ratio ratio = *said_.oversubscription;
-  // Of Mb/s: below 2^24 x 2^13 x 2^40.
-  const Int128 down = static_cast<Int128>(host_link_.rate.bps) * hosts_per_leaf * ratio.denominator;
-  const Int128 up = static_cast<Int128>(fabric_link_.rate.bps) * said_.uplinks_per_spine * ratio.numerator;
-  const Tree& key = topology_.at_or_self("oversubscription");
-  if (down % up != 0 || down < up)
-    key.fail(fmt::format("{} hosts of {} over spines of {} x {} at {} need {:.3f} spines; expected a whole number",
-                         hosts_per_leaf, format(host_link_.rate), said_.uplinks_per_spine, format(fabric_link_.rate),
-                         format(ratio), static_cast<double>(down) / static_cast<double>(up)));
-  if (down / up > kMostSwitches) key.fail(fmt::format("more than {} spines", kMostSwitches));
-  return static_cast<int>(down / up);
 }
 
 NodeSpec& ClosBuilder::add_leaf(std::string name) {

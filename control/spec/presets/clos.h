@@ -9,6 +9,7 @@
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/lab_maker.h"
 #include "control/spec/presets/preset_keys.h"
+#include "control/spec/presets/racks.h"
 #include "control/spec/spec.h"
 
 namespace railyard::spec {
@@ -24,24 +25,20 @@ struct Clos {
   std::string host_profile = "default";
 };
 
-template <class T, class M>
-constexpr M T::*of(M Clos::*member) noexcept {
-  return member;
-}
-
 // The keys of all these, for a T that is a Clos.
 template <class T>
 std::vector<Key<T>> clos_keys() {
   return {key("spines", of<T>(&Clos::spines), integer(0, kMostSwitches), "number of spines"),
           key("oversubscription", of<T>(&Clos::oversubscription), ratio(),
-              "instead of spines: total rate of a leaf's hosts / total rate of its uplinks"),
+              "instead of spines: total rate of a leaf's hosts / total rate of its uplinks; spines are rounded up"),
           key("uplinks-per-spine", of<T>(&Clos::uplinks_per_spine), integer(1, kMostPorts),
               "parallel links from each leaf to each spine"),
-          link_key<T>("host-link", &Clos::host_link, "links of hosts (default: defaults.link)"),
-          link_key<T>("fabric-link", &Clos::fabric_link, "links between leaves and spines (default: defaults.link)"),
+          link_key<T>("host-link", of<T>(&Clos::host_link), "links of hosts (default: defaults.link)"),
+          link_key<T>("fabric-link", of<T>(&Clos::fabric_link), "links between leaves and spines (default: defaults.link)"),
           key("leaf-profile", of<T>(&Clos::leaf_profile), name_form(), "switch profile of the leaves"),
           key("spine-profile", of<T>(&Clos::spine_profile), name_form(), "switch profile of the spines"),
-          key("host-profile", of<T>(&Clos::host_profile), name_form(), "profile of the hosts")};
+          key("host-profile", of<T>(&Clos::host_profile), name_form(), "profile of the hosts"),
+          racks_key<T>()};
 }
 
 // Rates of links, as the random tester draws them; and from these the keys of a Clos.
@@ -69,9 +66,6 @@ class ClosBuilder {
   void link_spines(const std::vector<std::string>& leaves, const std::vector<int>& host_ports);
 
  private:
-  int spines_by_oversubscription(int hosts_per_leaf) const;
-
-  const Tree& topology_;
   const Clos& said_;
   LinkSpec host_link_;
   LinkSpec fabric_link_;

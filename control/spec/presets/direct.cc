@@ -11,22 +11,16 @@ namespace railyard::spec {
 DirectBuilder::DirectBuilder(const Tree& topology, const Direct& said, const LinkSpec& link, Lab& lab)
     : topology_(topology),
       said_(said),
-      host_link_(link),
-      fabric_link_(link),
+      host_link_(link_like(link, said.host_link)),
+      fabric_link_(link_like(link, said.fabric_link)),
       lab_(lab),
       make_(topology, lab),
-      first_(lab.nodes.size()) {
-  if (said.host_link != nullptr) link_keys().read(*said.host_link, host_link_);
-  if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link_);
-}
+      first_(lab.nodes.size()) {}
 
 void DirectBuilder::check_size(std::int64_t switches, std::int64_t fabric_ports) const {
-  const auto most = [&](std::int64_t count, const char* what, int limit) {
-    if (count > limit) topology_.fail(fmt::format("{} {}; expected at most {}", count, what, limit));
-  };
-  most(switches, "switches", kMostSwitches);
-  most(switches * said_.hosts_per_switch, "hosts", kMostHosts);
-  most(fabric_ports + said_.hosts_per_switch, "ports of a switch", kMostPorts);
+  check_most(topology_, switches, "switches", kMostSwitches);
+  check_most(topology_, switches * said_.hosts_per_switch, "hosts", kMostHosts);
+  check_most(topology_, fabric_ports + said_.hosts_per_switch, "ports of a switch", kMostPorts);
 }
 
 std::size_t DirectBuilder::add_switch(std::vector<int> at) {

@@ -9,6 +9,7 @@
 #include "control/spec/presets/class_ladder.h"
 #include "control/spec/presets/lab_maker.h"
 #include "control/spec/presets/preset_keys.h"
+#include "control/spec/presets/racks.h"
 #include "control/spec/spec.h"
 
 namespace railyard::spec {
@@ -21,22 +22,26 @@ struct Direct {
   std::string host_profile = "default";
 };
 
-template <class T, class M>
-constexpr M T::*of(M Direct::*member) noexcept {
-  return member;
-}
-
 // The keys of all these, for a T that is a Direct.
 template <class T>
 std::vector<Key<T>> direct_keys() {
   return {link_key<T>("host-link", of<T>(&Direct::host_link), "links of hosts (default: defaults.link)"),
           link_key<T>("fabric-link", of<T>(&Direct::fabric_link), "links between switches (default: defaults.link)"),
           key("switch-profile", of<T>(&Direct::switch_profile), name_form(), "profile of the switches"),
-          key("host-profile", of<T>(&Direct::host_profile), name_form(), "profile of the hosts")};
+          key("host-profile", of<T>(&Direct::host_profile), name_form(), "profile of the hosts"),
+          racks_key<T>()};
 }
 template <class T>
 Key<T> hosts_per_switch_key() {
   return key("hosts-per-switch", of<T>(&Direct::hosts_per_switch), integer(0, kMostPorts), "hosts at each switch (default: 1)");
+}
+
+// Of presets with rings.
+template <class T>
+Key<T> date_lines_key(bool T::*member) {
+  return key("date-lines", member, boolean(),
+             "where the switches have lossless classes: packets go one class up at the link that closes a ring, so "
+             "that no deadlock is possible (default: true)");
 }
 
 // Makes switches s1, s2, ... with their hosts behind ports 1, 2, ..., then links between the ports behind these.

@@ -59,21 +59,15 @@ void expand_dragonfly_plus(const Tree& topology, const LinkSpec& link, Lab& lab)
                                                    "expected 2..{}",
                                                    *said.groups, spines, links, spines * links, spines * links + 1));
   const std::int64_t groups = said.groups ? *said.groups : spines * links + 1;
-  const auto most = [&](std::int64_t count, const char* what, int limit) {
-    if (count > limit) topology.fail(fmt::format("{} {}; expected at most {}", count, what, limit));
-  };
-  most(groups * leaves, "leaves", kMostSwitches);
-  most(groups * spines, "spines", kMostSwitches);
-  most(groups * leaves * hosts, "hosts", kMostHosts);
-  most(hosts + spines, "ports of a leaf", kMostPorts);
-  most(leaves + links, "ports of a spine", kMostPorts);
+  check_most(topology, groups * leaves, "leaves", kMostSwitches);
+  check_most(topology, groups * spines, "spines", kMostSwitches);
+  check_most(topology, groups * leaves * hosts, "hosts", kMostHosts);
+  check_most(topology, hosts + spines, "ports of a leaf", kMostPorts);
+  check_most(topology, leaves + links, "ports of a spine", kMostPorts);
 
-  LinkSpec host_link = link;
-  LinkSpec fabric_link = link;
-  if (said.host_link != nullptr) link_keys().read(*said.host_link, host_link);
-  if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link);
-  LinkSpec global_link = fabric_link;
-  if (said.global_link != nullptr) link_keys().read(*said.global_link, global_link);
+  const LinkSpec host_link = link_like(link, said.host_link);
+  const LinkSpec fabric_link = link_like(link, said.fabric_link);
+  const LinkSpec global_link = link_like(fabric_link, said.global_link);
   if (!lab.routing.order) lab.routing.order = PathOrder::kGroups;
 
   LabMaker make(topology, lab);

@@ -1,7 +1,7 @@
 // Three tiers: pods of leaves and spines, and cores above them (Al-Fares et al., "A Scalable, Commodity Data Center
 // Network Architecture", SIGCOMM 2008; edge and aggregation switches are leaves and spines here). With `k` every switch
 // has k ports: k pods of k/2 leaves and k/2 spines, k/2 hosts at each leaf, k²/4 cores, nothing oversubscribed. Each of
-// these numbers can be said in its place.
+// these numbers can be said in its place. With `tiers: 2` there are no cores: k leaves below k/2 spines, k²/2 hosts.
 //
 //          core1     core2     core3     core4        core: port p to pod p
 //             \       /           \       /
@@ -22,8 +22,8 @@
 
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/clos.h"
-#include "control/spec/presets/lab_maker.h"
 #include "control/spec/presets/preset.h"
+#include "control/spec/presets/three_tiers.h"
 
 namespace railyard::spec {
 namespace {
@@ -32,11 +32,13 @@ constexpr int kMostK = 128;
 
 struct FatTree {
   std::optional<int> k;
+  int tiers = 3;
   std::optional<int> pods;
   std::optional<int> leaves_per_pod;
   std::optional<int> spines_per_pod;
   std::optional<int> hosts_per_leaf;
   std::optional<int> cores_per_spine;
+  std::optional<Ratio> oversubscription;
   const Tree* host_link = nullptr;
   const Tree* fabric_link = nullptr;
   const Tree* core_link = nullptr;
@@ -60,92 +62,84 @@ const Table<FatTree>& fat_tree_keys() {
       {preset_key<FatTree>("fat-tree"),
        key("k", &FatTree::k, radix(),
            "ports per switch, even: k pods with k/2 leaves and k/2 spines each, k/2 hosts per leaf, k/2 cores per "
-           "spine; the keys below override it"),
+           "spine"),
+       key("tiers", &FatTree::tiers, integer(2, 3), "3, or 2 for k leaves below k/2 spines (default: 3)"),
        key("pods", &FatTree::pods, maybe(integer(1, kMostSwitches)), "number of pods (default: k)"),
        key("leaves-per-pod", &FatTree::leaves_per_pod, maybe(integer(1, kMostSwitches)),
-           "leaves per pod (default: k/2)"),
+           "leaves per pod (default: k/2; k with two tiers)"),
        key("spines-per-pod", &FatTree::spines_per_pod, maybe(integer(1, kMostSwitches)),
            "spines per pod (default: k/2)"),
        key("hosts-per-leaf", &FatTree::hosts_per_leaf, maybe(integer(1, kMostPorts)), "hosts per leaf (default: k/2)"),
        key("cores-per-spine", &FatTree::cores_per_spine, maybe(integer(1, kMostSwitches)),
            "cores that each spine is linked to, shared with the spines at its place in other pods (default: k/2)"),
+       key("oversubscription", &FatTree::oversubscription, maybe(ratio()),
+           "instead of spines-per-pod: total rate of a leaf's hosts / total rate of its uplinks; uplinks are rounded up. "
+           "With k, hosts get the other ports of a leaf"),
        link_key("host-link", &FatTree::host_link, "links of hosts (default: defaults.link)"),
        link_key("fabric-link", &FatTree::fabric_link, "links between leaves and spines (default: defaults.link)"),
        link_key("core-link", &FatTree::core_link, "links between spines and cores (default: fabric-link)"),
        key("leaf-profile", &FatTree::leaf_profile, name_form(), "switch profile of the leaves"),
        key("spine-profile", &FatTree::spine_profile, name_form(), "switch profile of the spines"),
        key("core-profile", &FatTree::core_profile, name_form(), "switch profile of the cores"),
-       key("host-profile", &FatTree::host_profile, name_form(), "profile of the hosts")}};
+       key("host-profile", &FatTree::host_profile, name_form(), "profile of the hosts"), racks_key<FatTree>()}};
   return table;
 }
 
-// How many there are of everything.
-struct Numbers {
-  int pods, leaves, spines, hosts, cores;  // in all, in a pod, in a pod, at a leaf, above a spine
-};
+// Of the k ports of a leaf, those to its hosts: as many as the rest carries at this ratio.
+int hosts_of_k(const Tree& topology, int k, BitRate host, BitRate up, Ratio ratio) {
+  for (int hosts = k - 1; hosts >= 1; --hosts)
+    if (uplinks_for(Int128{host.bps} * hosts, up, ratio) <= k - hosts) return hosts;
+  topology.at_or_self("oversubscription")
+      .fail(fmt::format("{} ports of {} do not carry a host of {} at {}; expected more", k - 1, format(up), format(host),
+                        format(ratio)));
+}
 
-Numbers numbers(const Tree& topology, const FatTree& said) {
+// How many there are of everything.
+void set_numbers(const Tree& topology, const FatTree& said, ThreeTiers& f) {
   const auto number = [&](const char* name, std::optional<int> own, int of_k) {
     if (!own && !said.k)
       topology.fail(fmt::format("neither k nor {}; expected k, or {} with the other keys", name, name));
     return own.value_or(of_k);
   };
   const int k = said.k.value_or(0);
-  const int pods = number("pods", said.pods, k);
-  Numbers n{
-      .pods = pods,
-      .leaves = number("leaves-per-pod", said.leaves_per_pod, k / 2),
-      .spines = number("spines-per-pod", said.spines_per_pod, k / 2),
-      .hosts = number("hosts-per-leaf", said.hosts_per_leaf, k / 2),
-      .cores = pods == 1 ? said.cores_per_spine.value_or(0) : number("cores-per-spine", said.cores_per_spine, k / 2)};
-  if (pods == 1 && n.cores > 0 && said.cores_per_spine)
+  if (said.tiers == 2)
+    for (const char* name : {"pods", "cores-per-spine", "core-link", "core-profile"})
+      if (const Tree* found = topology.find(name)) found->fail("found with tiers: 2, which have no pods and no cores");
+  f.pods = said.tiers == 2 ? 1 : number("pods", said.pods, k);
+  f.leaves = number("leaves-per-pod", said.leaves_per_pod, said.tiers == 2 ? k : k / 2);
+  if (said.oversubscription) {
+    const Ratio ratio = *said.oversubscription;
+    if (said.spines_per_pod)
+      topology.at_or_self("oversubscription").fail("found with spines-per-pod; expected one of the two");
+    const bool by_k = said.k && !said.hosts_per_leaf;
+    f.hosts = by_k ? hosts_of_k(topology, k, f.host_link.rate, f.fabric_link.rate, ratio)
+                   : number("hosts-per-leaf", said.hosts_per_leaf, 0);
+    f.spines = uplinks_for(Int128{f.host_link.rate.bps} * f.hosts, f.fabric_link.rate, ratio);
+  } else {
+    f.spines = number("spines-per-pod", said.spines_per_pod, k / 2);
+    f.hosts = number("hosts-per-leaf", said.hosts_per_leaf, k / 2);
+  }
+  f.tops = f.pods == 1 ? said.cores_per_spine.value_or(0) : number("cores-per-spine", said.cores_per_spine, k / 2);
+  if (f.pods == 1 && f.tops > 0)
     topology.at_or_self("cores-per-spine").fail("a single pod has no cores; expected pods: 2 or more, or no such key");
-  return n;
-}
-
-void check_sizes_of(const Tree& topology, const Numbers& n) {
-  const auto most = [&](std::int64_t count, const char* what, int limit) {
-    if (count > limit) topology.fail(fmt::format("{} {}; expected at most {}", count, what, limit));
-  };
-  const auto pods = static_cast<std::int64_t>(n.pods);
-  most(pods * n.leaves, "leaves", kMostSwitches);
-  most(pods * n.spines, "spines", kMostSwitches);
-  most(static_cast<std::int64_t>(n.spines) * n.cores, "cores", kMostSwitches);
-  most(pods * n.leaves * n.hosts, "hosts", kMostHosts);
-  most(static_cast<std::int64_t>(n.hosts) + n.spines, "ports of a leaf", kMostPorts);
-  most(static_cast<std::int64_t>(n.leaves) + n.cores, "ports of a spine", kMostPorts);
 }
 
 void expand_fat_tree(const Tree& topology, const LinkSpec& link, Lab& lab) {
   FatTree said;
   fat_tree_keys().read(topology, said);
-  const Numbers n = numbers(topology, said);
-  check_sizes_of(topology, n);
-  LinkSpec host_link = link;
-  LinkSpec fabric_link = link;
-  if (said.host_link != nullptr) link_keys().read(*said.host_link, host_link);
-  if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link);
-  LinkSpec core_link = fabric_link;
-  if (said.core_link != nullptr) link_keys().read(*said.core_link, core_link);
-
-  LabMaker make(topology, lab);
-  for (int i = 1; i <= n.pods * n.leaves; ++i) make.add_switch(fmt::format("leaf{}", i), "leaf", said.leaf_profile);
-  for (int i = 1; i <= n.pods * n.spines; ++i) make.add_switch(fmt::format("spine{}", i), "spine", said.spine_profile);
-  for (int i = 1; i <= n.spines * n.cores; ++i) make.add_switch(fmt::format("core{}", i), "core", said.core_profile);
-  for (int i = 1; i <= n.pods * n.leaves * n.hosts; ++i) make.add_host(fmt::format("h{}", i), 1, said.host_profile);
-
-  // All numbers from 1.
-  const auto leaf = [&](int pod, int i) { return fmt::format("leaf{}", (pod - 1) * n.leaves + i); };
-  const auto spine = [&](int pod, int i) { return fmt::format("spine{}", (pod - 1) * n.spines + i); };
-  for (int i = 0; i < n.pods * n.leaves * n.hosts; ++i)
-    make.add_link(host_link, {fmt::format("h{}", i + 1), 1}, {fmt::format("leaf{}", i / n.hosts + 1), i % n.hosts + 1});
-  for (int pod = 1; pod <= n.pods; ++pod) {
-    for (int l = 1; l <= n.leaves; ++l)
-      for (int s = 1; s <= n.spines; ++s) make.add_link(fabric_link, {leaf(pod, l), n.hosts + s}, {spine(pod, s), l});
-    for (int s = 1; s <= n.spines; ++s)
-      for (int c = 1; c <= n.cores; ++c)
-        make.add_link(core_link, {spine(pod, s), n.leaves + c}, {fmt::format("core{}", (s - 1) * n.cores + c), pod});
-  }
+  const LinkSpec fabric_link = link_like(link, said.fabric_link);
+  ThreeTiers f{.host_link = link_like(link, said.host_link),
+               .fabric_link = fabric_link,
+               .top_link = link_like(fabric_link, said.core_link),
+               .leaf_profile = said.leaf_profile,
+               .spine_profile = said.spine_profile,
+               .top_profile = said.core_profile,
+               .host_profile = said.host_profile,
+               .top_name = "core",
+               .top_role = "core"};
+  set_numbers(topology, said, f);
+  check_sizes(topology, f);
+  make(topology, f, lab);
 }
 
 // Small ones of three tiers; those by `k` have 16 hosts and more.
@@ -161,13 +155,14 @@ std::string draw_fat_tree(Draw& draw) {
 
 Preset fat_tree() {
   return {.name = "fat-tree",
-          .summary = "Three tiers: pods of leaves and spines below cores, by one number k, or by the numbers of each tier.",
+          .summary = "Two or three tiers: pods of leaves and spines below cores, by one number k or by the numbers of each tier.",
           .expand = expand_fat_tree,
           .schema = [] { return fat_tree_keys().schema(); },
           .reference = {{"k: 8",
                          "three tiers: k pods of k/2 leaves and k/2 spines, k/2 hosts per leaf, k/2 cores per spine; or "
                          "pods, leaves-per-pod, spines-per-pod, hosts-per-leaf, cores-per-spine; also core-link, "
-                         "core-profile"}},
+                         "core-profile"},
+                        {"k: 8, tiers: 2, oversubscription: 3", "two tiers: k leaves; 6 of their 8 ports to hosts"}},
           .draw = draw_fat_tree,
           .drawn_percent = 5};
 }

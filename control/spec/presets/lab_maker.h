@@ -1,8 +1,12 @@
 // What every preset does: nodes and links, one at a time, as if the file had them.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "control/spec/spec.h"
 #include "control/spec/yaml/tree.h"
@@ -12,6 +16,11 @@ namespace railyard::spec {
 inline constexpr int kMostSwitches = 4096;  // of a kind in a preset
 inline constexpr int kMostHosts = 65536;    // in a preset
 inline constexpr int kMostPorts = 8191;     // of a node
+
+// Refuses more than `limit` of `what`, at `topology`.
+inline void check_most(const Tree& topology, std::int64_t count, std::string_view what, int limit) {
+  if (count > limit) topology.fail(fmt::format("{} {}; expected at most {}", count, what, limit));
+}
 
 class LabMaker {
  public:

@@ -6,6 +6,7 @@
 
 #include "control/spec/keys/definitions.h"
 #include "control/spec/keys/form.h"
+#include "control/spec/presets/racks.h"
 
 namespace railyard::spec {
 
@@ -13,6 +14,7 @@ namespace railyard::spec {
 Preset leaf_spine();
 Preset rail_optimized();
 Preset fat_tree();
+Preset multi_pod();
 Preset torus();
 Preset ring();
 Preset full_mesh();
@@ -22,8 +24,8 @@ Preset dragonfly();
 Preset dragonfly_plus();
 
 const std::vector<Preset>& presets() {
-  static const std::vector<Preset> all{leaf_spine(), rail_optimized(), fat_tree(), torus(), ring(), full_mesh(),
-                                       flattened_butterfly(), tree(), dragonfly(), dragonfly_plus()};
+  static const std::vector<Preset> all{leaf_spine(), rail_optimized(), fat_tree(), multi_pod(), torus(), ring(),
+                                       full_mesh(), flattened_butterfly(), tree(), dragonfly(), dragonfly_plus()};
   return all;
 }
 
@@ -35,7 +37,9 @@ void expand_preset(const Tree& topology, const LinkSpec& link, Lab& lab) {
   if (chosen == nullptr) topology.fail(fmt::format("key 'preset' is missing: one of {}", fmt::join(names, ", ")));
   const auto preset = std::ranges::find(presets(), chosen->text, &Preset::name);
   if (chosen->kind != Tree::Kind::kScalar || preset == presets().end()) fail_choice(*chosen, names);
+  const std::size_t first = lab.nodes.size();
   preset->expand(topology, link, lab);
+  assign_racks(topology, first, lab);
 }
 
 Tree preset_schema() {

@@ -20,6 +20,12 @@ Key<T> preset_key(const char* name) {
       .require();
 }
 
+// A member of a base of T's, as a member of T.
+template <class T, class Base, class M>
+constexpr M T::*of(M Base::*member) noexcept {
+  return member;
+}
+
 // A map with the keys of a link, which is kept as it stands.
 template <class T>
 Key<T> link_key(std::string name, const Tree* T::*member, std::string description) {
@@ -29,6 +35,12 @@ Key<T> link_key(std::string name, const Tree* T::*member, std::string descriptio
                 [](const T&) { return Tree{}; },
                 [](const T&, const T&) { return true; },
                 reference(link_keys().name())};
+}
+
+// A link like `like`, with what the map of such a key says; nullptr: nothing.
+inline LinkSpec link_like(LinkSpec like, const Tree* said) {
+  if (said != nullptr) link_keys().read(*said, like);
+  return like;
 }
 
 }  // namespace railyard::spec

@@ -16,9 +16,7 @@ const Table<Ring>& ring_keys() {
         preset_key<Ring>("ring"),
         key("switches", &Ring::switches, integer(2, kMostSwitches), "number of switches").require(),
         hosts_per_switch_key<Ring>(),
-        key("date-lines", &Ring::date_lines, boolean(),
-            "where the switches have lossless classes: packets go one class up at the link that closes the ring, so "
-            "that no deadlock is possible (default: true)")};
+        date_lines_key(&Ring::date_lines)};
     for (Key<Ring>& key : direct_keys<Ring>()) keys.push_back(std::move(key));
     return Table<Ring>{"ring", "Switches in a ring: s1.., h1..", std::move(keys)};
   }();

@@ -26,9 +26,7 @@ const Table<Torus>& torus_keys() {
         preset_key<Torus>("torus"),
         key("size", &Torus::size, grid_size(), "switches along each dimension: [4, 4] or [4, 4, 4]").require(),
         hosts_per_switch_key<Torus>(),
-        key("date-lines", &Torus::date_lines, boolean(),
-            "where the switches have lossless classes: packets go one class up at the link that closes a ring, so that "
-            "no deadlock is possible (default: true)")};
+        date_lines_key(&Torus::date_lines)};
     for (Key<Torus>& key : direct_keys<Torus>()) keys.push_back(std::move(key));
     return Table<Torus>{"torus", "Switches in a grid whose rows and columns are rings: s1.., h1..", std::move(keys)};
   }();

@@ -34,17 +34,14 @@ const Table<TreePreset>& tree_keys() {
 void expand_tree(const Tree& topology, const LinkSpec& link, Lab& lab) {
   TreePreset said;
   tree_keys().read(topology, said);
-  LinkSpec host_link = link;
-  LinkSpec fabric_link = link;
-  if (said.host_link != nullptr) link_keys().read(*said.host_link, host_link);
-  if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link);
+  const LinkSpec host_link = link_like(link, said.host_link);
+  const LinkSpec fabric_link = link_like(link, said.fabric_link);
   std::int64_t leaves = 1;
   for (int level = 1; level < said.levels; ++level) {
     leaves *= said.branches;
     if (leaves > kMostSwitches) topology.fail(fmt::format("{} or more leaves; expected at most {}", leaves, kMostSwitches));
   }
-  if (leaves * said.hosts_per_leaf > kMostHosts)
-    topology.fail(fmt::format("{} hosts; expected at most {}", leaves * said.hosts_per_leaf, kMostHosts));
+  check_most(topology, leaves * said.hosts_per_leaf, "hosts", kMostHosts);
   LabMaker make(topology, lab);
   std::vector<std::string> above;
   std::vector<std::pair<PortName, PortName>> links;

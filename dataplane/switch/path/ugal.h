@@ -14,9 +14,8 @@ inline constexpr PathParameter kParameters[] = {
     duration<&PathConfig::threshold>("threshold", {0, 1'000'000'000'000}, {0, 10'000'000},
                                      "a detour is taken if (queue x hops) of the shortest path exceeds that of the "
                                      "detour by more than this, queues as their drain time"),
-    word<&PathConfig::per_flowlet>("per", valiant_policy::kEach, "how often a path is chosen"),
-    duration<&PathConfig::gap>("gap", flowlet_policy::kGaps, flowlet_policy::kDrawnGaps, flowlet_policy::kGapHelp,
-                               "per"),
+    valiant_policy::kPer,
+    valiant_policy::kGap,
 };
 
 inline constexpr PathPolicyInfo kInfo{

@@ -12,11 +12,10 @@ namespace railyard::valiant_policy {
 using namespace path_parameter;
 
 inline constexpr std::string_view kEach[] = {"packet", "flowlet"};
-inline constexpr PathParameter kParameters[] = {
-    word<&PathConfig::per_flowlet>("per", kEach, "how often a path is chosen"),
-    duration<&PathConfig::gap>("gap", flowlet_policy::kGaps, flowlet_policy::kDrawnGaps, flowlet_policy::kGapHelp,
-                               "per"),
-};
+inline constexpr PathParameter kPer = word<&PathConfig::per_flowlet>("per", kEach, "how often a path is chosen");
+inline constexpr PathParameter kGap = duration<&PathConfig::gap>(
+    "gap", flowlet_policy::kGaps, flowlet_policy::kDrawnGaps, flowlet_policy::kGapHelp, "per");
+inline constexpr PathParameter kParameters[] = {kPer, kGap};
 constexpr PathUnit unit(const PathConfig& c) { return c.per_flowlet ? PathUnit::kFlowlet : PathUnit::kPacket; }
 
 inline constexpr PathPolicyInfo kInfo{

@@ -53,6 +53,19 @@ TEST(Cost, CountsWhatIsLostBeyondTheUsual) {
   EXPECT_DOUBLE_EQ(c.stretch.value(), 2);
 }
 
+// What a rack's own hosts lose is no loss to others.
+TEST(Cost, FlowsOfHostsThatFailDoNotCount) {
+  Json without = good();
+  for (Json& f : without["flows"]) f["name"] = f["name"] == "t/a" ? "t/h1->h2:1" : "t/h10:1->h3:1";
+  Json with = without;
+  for (Json& f : with["flows"]) f["fct_ns"] = nullptr;
+  Element rack;
+  rack.hosts = {"h1"};
+  EXPECT_THAT(cost_of(rack, with, without, kMillisecond * 3, kMillisecond, {}).gone, ElementsAre("t/h10:1->h3:1"));
+  rack.hosts = {"h3", "h2"};
+  EXPECT_THAT(cost_of(rack, with, without, kMillisecond * 3, kMillisecond, {}).gone, IsEmpty());
+}
+
 TEST(Cost, WhatIsNeverCompleteMakesASinglePointOfFailure) {
   Json with = good();
   with["flows"][1]["fct_ns"] = nullptr;

@@ -49,6 +49,29 @@ TEST(Element, WithoutRailsNoRailFails) {
   EXPECT_THAT(elements(lab, {Kind::kRail}), IsEmpty());
 }
 
+// Four hosts at two leaves, a rack for each leaf; two hosts of one rack are of no concern to those of the other.
+TEST(Element, ARackTakesItsSwitchesAndHostsAlong) {
+  const spec::Lab lab = spec::parse(
+      "name: ls\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n", "ls.yaml");
+  const std::vector<Element> all = elements(lab, {Kind::kRack});
+  ASSERT_THAT(names(all), ElementsAre("rack1", "rack2"));
+  EXPECT_THAT(all[0].faults, ElementsAre("on: \"leaf1\", crash: true"));
+  EXPECT_THAT(all[0].links, SizeIs(3)) << "two hosts and a spine";
+  EXPECT_THAT(all[0].hosts, ElementsAre("h1", "h2"));
+  EXPECT_FALSE(divides(lab, all[0]));
+}
+
+// A rack without the leaf of its hosts, and one with it.
+TEST(Element, HostsOfARackLoseTheirLinks) {
+  const spec::Lab lab = spec::parse(
+      "name: ls\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 3, hosts-per-rack: 2 }\n", "ls.yaml");
+  const std::vector<Element> all = elements(lab, {Kind::kRack});
+  ASSERT_THAT(names(all), ElementsAre("rack1", "rack2"));
+  EXPECT_THAT(all[1].faults, ElementsAre("on: \"h3:1\", down: true"));
+  EXPECT_FALSE(divides(lab, all[1]));
+  EXPECT_FALSE(divides(lab, all[0])) << "one host is left";
+}
+
 TEST(Element, PairsAreEachTwo) {
   const std::vector<Element> all = pairs(two_rails(), elements(two_rails(), {Kind::kSwitch}));
   EXPECT_THAT(names(all), ElementsAre("leaf-r1 + leaf-r2", "leaf-r1 + spine1", "leaf-r2 + spine1"));
@@ -57,7 +80,7 @@ TEST(Element, PairsAreEachTwo) {
 
 // What becomes of it is what a fabric file understands.
 TEST(Element, FaultsAreThoseOfAFile) {
-  for (const Kind kind : {Kind::kLink, Kind::kNic, Kind::kSwitch, Kind::kRail, Kind::kPort}) {
+  for (const Kind kind : {Kind::kLink, Kind::kNic, Kind::kSwitch, Kind::kRail, Kind::kRack, Kind::kPort}) {
     for (const Element& e : elements(two_rails(), {kind})) {
       spec::Lab lab = two_rails();
       for (const std::string& text : faults_of(e, Duration{2'000'000'000}, Duration{1'000'000'000})) {

@@ -1,8 +1,10 @@
 // A lab for other programs: what they read is the lab.
 #include "control/export/export.h"
 
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -123,6 +125,82 @@ TEST(Import, SaysWhatIsWrong) {
             "x.clab.yml:1:54: topology.links.0.endpoints.0: 'a' is no end of a link; expected NODE:INTERFACE");
   EXPECT_EQ(error_of("topology: { nodes: { a: {} }, links: [ { endpoints: [\"a:e1\"] } ] }\n"),
             "x.clab.yml:1:53: topology.links.0.endpoints: found 1 ends; expected two");
+}
+
+// Every element that is opened is closed, in order; attributes by element, in the order of the text.
+std::map<std::string, std::vector<std::string>> elements(const std::string& xml) {
+  std::map<std::string, std::vector<std::string>> found;
+  std::vector<std::string> open;
+  for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+    const std::string tag = xml.substr(at + 1, xml.find('>', at) - at - 1);
+    if (tag.starts_with('/')) {
+      EXPECT_FALSE(open.empty());
+      EXPECT_EQ(open.back(), tag.substr(1));
+      open.pop_back();
+      continue;
+    }
+    const std::string name = tag.substr(0, tag.find(' '));
+    found[name].push_back(tag);
+    if (!tag.ends_with('/')) open.push_back(name);
+  }
+  EXPECT_TRUE(open.empty());
+  return found;
+}
+
+spec::Lab dual_rail() {
+  return spec::parse("name: d\nhosts: { default: { scale-up: { rate: 3600Gbps } } }\n"
+                     "topology: { preset: rail-optimized, hosts: 2, rails: 8, switches-per-rail: 2, spines: 0, host-link: { "
+                     "rate: 200Gbps } }\n",
+                     "x.yaml");
+}
+
+TEST(NcclTopology, HasAPcieSwitchPerNicIfTheLabSaysNoMore) {
+  auto all = elements(nccl_topology(lab(), {}));
+  EXPECT_THAT(all["system"], testing::ElementsAre("system version=\"1\" name=\"h1\""));
+  EXPECT_EQ(all["cpu"].size(), 1u);
+  EXPECT_EQ(all["pci"].size(), 3u) << "a switch, a GPU, a NIC";
+  EXPECT_THAT(all["gpu"], testing::ElementsAre("gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\"/"));
+  EXPECT_THAT(all["net"][0], HasSubstr("name=\"railyard0\" dev=\"0\" latency=\"0.000000\" speed=\"25000\" port=\"1\" guid="));
+  EXPECT_TRUE(all["nvlink"].empty()) << "no scale-up network";
+}
+
+TEST(NcclTopology, GroupsNicsByGpu) {
+  auto all = elements(nccl_topology(dual_rail(), {.node = "h2", .gpus = 8}));
+  EXPECT_EQ(all["gpu"].size(), 8u);
+  EXPECT_EQ(all["net"].size(), 16u);
+  EXPECT_EQ(all["pci"].size(), 8u + 8 + 16);
+  EXPECT_THAT(all["gpu"][0], HasSubstr("rank=\"8\""));
+  EXPECT_THAT(all["nvlink"][7], HasSubstr("count=\"18\" tclass=\"0x068000\"")) << "3600 Gb/s by 200";
+  EXPECT_THAT(all["net"][15], HasSubstr("name=\"railyard15\" dev=\"15\""));
+  std::set<std::string> buses;
+  for (const std::string& pci : all["pci"]) buses.insert(pci.substr(0, pci.find(" class")));
+  EXPECT_EQ(buses.size(), all["pci"].size()) << "no bus is there twice";
+}
+
+TEST(NcclTopology, MoreGpusThanNicsShareThem) {
+  auto all = elements(nccl_topology(lab(), {.node = "h2", .gpus = 4}));
+  EXPECT_EQ(all["gpu"].size(), 4u);
+  EXPECT_EQ(all["net"].size(), 1u);
+  EXPECT_EQ(all["pci"].size(), 1u + 4 + 1);
+}
+
+TEST(NcclTopology, SaysWhatIsWrong) {
+  const auto error = [](const Options& options) -> std::string {
+    try {
+      nccl_topology(dual_rail(), options);
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "(no error)";
+  };
+  EXPECT_EQ(error({.node = "leaf-r1a"}), "--node leaf-r1a: the lab has no such host");
+  EXPECT_EQ(error({.node = "", .gpus = 5}), "--gpus 5: h1 has 16 NICs; expected a multiple or a divisor");
+}
+
+TEST(NcclHca, NamesDevicesInTheOrderOfNics) {
+  EXPECT_EQ(nccl_hca(lab(), {}), "h1 NCCL_IB_HCA==railyard0:1\nh2 NCCL_IB_HCA==railyard0:1\n");
+  EXPECT_THAT(nccl_hca(dual_rail(), {.node = "h2"}),
+              AllOf(StartsWith("NCCL_IB_HCA==railyard0:1,railyard1:1,"), HasSubstr(",railyard15:1\n")));
 }
 
 }  // namespace

@@ -178,6 +178,7 @@ TEST_F(Guest, WhatCannotWorkIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(refusal([](VmConfig& c) { c.memory_mib = 64; }), "h1: 64 MiB of memory; a guest needs 128");
   EXPECT_EQ(refusal([](VmConfig& c) { c.network.nics.push_back({.mac = {}, .mtu = 500}); }),
             "h1: an MTU of 500; a guest's NIC takes 1280 to 65535");
+  EXPECT_EQ(refusal([](VmConfig& c) { c.network.nics.resize(30); }), "h1: 30 NICs; a guest has 29 at most");
   folder_.file("agent-version", "99");
   EXPECT_THAT(refusal([](VmConfig&) {}),
               HasSubstr(fmt::format("has agent version 99, expected {}: run tools/softroce/build-image.sh",

@@ -80,5 +80,21 @@ TEST(Tags, AnAccessPortThatTakesTheTagOffTowardsANicIsFound) {
   EXPECT_THAT(first->text, HasSubstr("sends VLAN 7 untagged, but h"));
 }
 
+// Rails as VLANs: traffic within one is fine, traffic between two does not arrive.
+TEST(Tags, TrafficBetweenVlansIsFound) {
+  const auto rails = [](const std::string& traffic) {
+    return findings_in("topology: { preset: rail-optimized, hosts: 2, rails: 2, rails-per-switch: all }\n"
+                       "defaults: { link: { rate: 100Gbps, cable: 3m } }\n"
+                       "traffic: [ { name: t, rate: 10Gbps, " +
+                       traffic + " } ]\n");
+  };
+  EXPECT_THAT(rules_of(rails("from: \"h1:1\", to: \"h2:1\"")), testing::Not(Contains("vlans-apart")));
+  EXPECT_THAT(rules_of(rails("from: \"h1:1\", to: \"h2:1\", vlan: 101")), testing::Not(Contains("vlans-apart")));
+  const auto found = rails("from: \"h1:1\", to: \"h2:2\"");
+  ASSERT_THAT(rules_of(found), Contains("vlans-apart"));
+  EXPECT_THAT(found[0].text, HasSubstr("t: h1:1 sends in VLAN 101, which the port of h2:2 does not carry (native VLAN 102)"));
+  EXPECT_THAT(rules_of(rails("from: \"h1:1\", to: \"h2:1\", vlan: 102")), Contains("vlans-apart"));
+}
+
 }  // namespace
 }  // namespace railyard::lint

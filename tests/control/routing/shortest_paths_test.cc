@@ -179,6 +179,17 @@ links: [[s1:1, s2:1], [a:1, s1:2], [b1:1, s2:2], [b2:1, s2:3], [b3:1, s2:4], [b4
     EXPECT_THAT(*apart.ports("s1", b), ElementsAre(1)) << b;
 }
 
+// Two rails at each of two leaves, with addresses by rail: 10.1.1.0/24 and 10.2.1.0/24 are the second leaf's, and what lies
+// between the two is the first one's. A prefix per rail and leaf, not a route per NIC.
+TEST(ShortestPaths, RailsThatShareALeafAreOnePrefixEach) {
+  const Routing r("name: rails\ntopology: { preset: rail-optimized, hosts: 8, rails: 2, rails-per-switch: 2, "
+                  "hosts-per-group: 4, spines: 1 }\n");
+  EXPECT_EQ(r.routes("leaf-r1-r2-g1"), 2 * (8u + 1 + (2 + 1) + 1)) << "own NICs and loopback; the other leaf; the spine";
+  EXPECT_EQ(r.routes("spine1"), 2 * (1u + 2 * (2 + 1)));
+  EXPECT_THAT(*r.ports("spine1", "10.2.1.4"), ElementsAre(2));
+  EXPECT_THAT(*r.ports("spine1", "10.2.0.4"), ElementsAre(1));
+}
+
 TEST(ShortestPaths, ToNowhereAreNone) {
   const Routing r(kLeafSpine);
   EXPECT_EQ(r.ports("leaf1", "192.0.2.1"), std::nullopt);

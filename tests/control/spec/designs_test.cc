@@ -95,7 +95,29 @@ TEST(Designs, ThreeHostsOfEightNicsFillOneRailSwitch) {
   EXPECT_EQ(t.nics, 24);
   expect_each(t.down, 1, 9'600);
   EXPECT_TRUE(t.up.empty());
-  EXPECT_EQ(t.ports.at("rail1"), 24);
+  EXPECT_EQ(t.ports.at("leaf-r1-r8"), 24);
+}
+
+TEST(Designs, FourHostsOfEightGpusAreOnTwoSwitchesPerRail) {
+  const Totals t = totals("hosts4-dual-rail.yaml");
+  EXPECT_EQ(t.switches, (std::map<std::string, int>{{"leaf", 8 * 2}}));
+  EXPECT_EQ(t.hosts, 4);
+  EXPECT_EQ(t.nics, 4 * 8 * 2);
+  EXPECT_EQ(t.nic_rate, 12'800);
+  expect_each(t.down, 16, 800);
+  EXPECT_TRUE(t.up.empty());
+}
+
+TEST(Designs, EightPodsMeetAtSuperSpinesInPlanes) {
+  const Totals t = totals("pods2048-three-tiers.yaml");
+  EXPECT_EQ(t.switches, (std::map<std::string, int>{{"leaf", 8 * 8}, {"spine", 8 * 32}, {"super-spine", 32 * 4}}));
+  EXPECT_EQ(t.nics, 2048);
+  EXPECT_EQ(t.nic_rate, 819'200);
+  expect_each(t.down, 64, 12'800);
+  expect_each(t.up, 64, 12'800);
+  EXPECT_EQ(t.ports.at("leaf1"), 64);
+  EXPECT_EQ(t.ports.at("spine1"), 8 + 4);
+  EXPECT_EQ(t.ports.at("super1"), 8);
 }
 
 TEST(Designs, AFatTreeOfTwoLevelsHas8192Gpus) {

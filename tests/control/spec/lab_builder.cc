@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "control/spec/value.h"
+
 namespace railyard::spec {
 
 const std::string kSmall = R"(name: small
@@ -30,6 +32,14 @@ void expect_errors(const std::vector<ErrorCase>& cases) {
 
 Lab parse_small_with(const std::string& more, const std::vector<std::string>& overrides) {
   return parse(small_with(more), "x.yaml", overrides);
+}
+
+std::string peer(const Lab& lab, const PortName& port) {
+  for (const LinkSpec& link : lab.links) {
+    if (link.a == port) return format(link.b);
+    if (link.b == port) return format(link.a);
+  }
+  return "nothing";
 }
 
 }  // namespace railyard::spec

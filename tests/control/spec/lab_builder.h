@@ -27,6 +27,9 @@ extern const std::string kSmall;
 std::string small_with(const std::string& more);
 Lab parse_small_with(const std::string& more, const std::vector<std::string>& overrides = {});
 
+// The far end of a port, as text; "nothing".
+std::string peer(const Lab& lab, const PortName& port);
+
 // "a, b or c": names of kinds, in the order of their list.
 template <class Names>
 std::string in_words(const Names& names, const std::string& last = " or ") {

@@ -23,15 +23,6 @@ std::size_t count(const Lab& lab, const std::string& role) {
   return static_cast<std::size_t>(std::ranges::count(lab.nodes, role, &NodeSpec::role));
 }
 
-// The far end of a port.
-std::string peer(const Lab& lab, const PortName& port) {
-  for (const LinkSpec& link : lab.links) {
-    if (link.a == port) return link.b.node + ":" + std::to_string(link.b.port);
-    if (link.b == port) return link.a.node + ":" + std::to_string(link.a.port);
-  }
-  return "nothing";
-}
-
 TEST(LeafSpine, MakesLeavesSpinesAndHosts) {
   const Lab lab = topology("leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 4");
   EXPECT_EQ(count(lab, "leaf"), 3u);
@@ -110,11 +101,8 @@ TEST(LeafSpine, FindsItsSpinesByOversubscription) {
       count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 16, oversubscription: 1, fabric-link: { rate: 400Gbps }"),
             "spine"),
       4u);
-  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 3, oversubscription: 2"),
-            "x.yaml:2:81: topology.oversubscription: 3 hosts of 100Gbps over spines of 1 x 100Gbps at 2 need 1.500 "
-            "spines; expected a whole number");
-  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 1, oversubscription: 2").substr(0, 44),
-            "x.yaml:2:81: topology.oversubscription: 1 ho");
+  EXPECT_EQ(count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 3, oversubscription: 2"), "spine"), 2u) << "1.5";
+  EXPECT_EQ(count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 1, oversubscription: 2"), "spine"), 1u) << "0.5";
 }
 
 TEST(LeafSpine, SaysWhatIsWrong) {
@@ -137,7 +125,7 @@ TEST(LeafSpine, SaysWhatIsWrong) {
   EXPECT_EQ(
       topology_error("leaf-spine, leafs: 2"),
       "x.yaml:2:33: topology: unknown key 'leafs'; did you mean 'leaves'? Known here: preset, leaves, hosts-per-leaf, "
-      "spines, oversubscription, uplinks-per-spine, host-link, fabric-link, leaf-profile, spine-profile, host-profile");
+      "spines, oversubscription, uplinks-per-spine, host-link, fabric-link, leaf-profile, spine-profile, host-profile, hosts-per-rack");
   EXPECT_EQ(topology_error("leaf-spine, leaves: 1, hosts-per-leaf: 1, host-link: { rate: 0 }"),
             "x.yaml:2:82: topology.host-link.rate: 0 is out of range; expected 1Mbps..10Tbps");
 }
@@ -180,8 +168,6 @@ TEST(RailOptimized, RailsMayBeByThemselves) {
             "x.yaml:2:11: topology: neither spines nor oversubscription; expected one of the two");
   EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 2, spines: 0, hosts-per-group: 2"),
             "x.yaml:2:65: topology.spines: 2 groups without spines; expected at least 1 spine");
-  EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 9, spines: 0"),
-            "x.yaml:2:54: topology.rails: 9 is out of range; expected 1..8");
 }
 
 // k = 4: 4 pods of 2 leaves and 2 spines, 4 cores, 16 hosts.

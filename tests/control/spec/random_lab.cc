@@ -99,6 +99,10 @@ Lab random_lab(std::mt19937_64& random) {
   for (int i = chance.integer(0, 4); i > 0; --i) lab.traffic.push_back(random_traffic(chance, "t" + std::to_string(i)));
   for (int i = chance.integer(0, 2); i > 0; --i)
     lab.collectives.push_back(random_collective(chance, "c" + std::to_string(i)));
+  // Ranks reach each other, whatever VLANs they are in.
+  if (!lab.collectives.empty())
+    for (NodeSpec& node : lab.nodes)
+      for (auto& [port, vlan] : node.vlans) vlan = {.native = vlan.native, .all_tagged = true, .tagged = {}};
   // Receivers keep what has come of messages.
   if (!lab.collectives.empty() || std::ranges::any_of(lab.traffic, [](const TrafficSpec& t) {
         return t.transport == TrafficSpec::Transport::kRoce;

@@ -105,6 +105,7 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
     host.name = "h" + std::to_string(h);
     host.kind = NodeSpec::Kind::kHost;
     host.profile = chance.of<std::string>({"default", "other"});
+    if (chance.one_in(3)) host.rack = chance.of<std::string>({"a1", "rack 2"});
     const int nics = chance.one_in(2) ? 1 : chance.integer(1, 8);
     for (int n = 1; n <= nics; ++n) {
       host.nics.push_back(random_nic(chance, lab.run.clock, h <= 4 && n == 1, 10 * h + n));

@@ -33,7 +33,7 @@ TEST(NodeErrors, Kind) {
             "x.yaml:4:22: nodes.s: key 'nics' is for hosts; s is a switch");
   EXPECT_EQ(
       node_error("  s: { kind: switch, profil: a }\n", ""),
-      "x.yaml:4:22: nodes.s: unknown key 'profil'; did you mean 'profile'? Known here: kind, profile, role, at, loopback, "
+      "x.yaml:4:22: nodes.s: unknown key 'profil'; did you mean 'profile'? Known here: kind, profile, role, rack, at, loopback, "
       "loopback6, vlans, ports");
   EXPECT_EQ(node_error("  s 1: { kind: switch }\n", ""),
             "x.yaml:4:3: nodes: 's 1' is not a name; expected letters, digits, '-' and '_', at most 63, the first a "
@@ -52,12 +52,14 @@ TEST(NodeErrors, Profile) {
 }
 
 TEST(NodeErrors, Nics) {
-  EXPECT_EQ(node_error("  h: { kind: host, nics: 9 }\n", ""),
-            "x.yaml:4:26: nodes.h.nics: 9 is out of range; expected 1..8");
+  EXPECT_EQ(node_error("  h: { kind: host, nics: 65 }\n", ""),
+            "x.yaml:4:26: nodes.h.nics: 65 is out of range; expected 1..64");
   EXPECT_EQ(node_error("  h: { kind: host, nics: [] }\n", ""),
-            "x.yaml:4:26: nodes.h.nics: found 0 NICs; expected 1..8");
-  EXPECT_EQ(node_error("  h: { kind: host, nics: [{}, {}, {}, {}, {}, {}, {}, {}, {}] }\n", ""),
-            "x.yaml:4:26: nodes.h.nics: found 9 NICs; expected 1..8");
+            "x.yaml:4:26: nodes.h.nics: found 0 NICs; expected 1..64");
+  std::string list = "{}";
+  for (int i = 1; i < 65; ++i) list += ", {}";
+  EXPECT_EQ(node_error("  h: { kind: host, nics: [" + list + "] }\n", ""),
+            "x.yaml:4:26: nodes.h.nics: found 65 NICs; expected 1..64");
   EXPECT_EQ(node_error("  h: { kind: host, nics: 2, address: 10.0.0.1 }\n", ""),
             "x.yaml:4:38: nodes.h.address: h has 2 NICs; expected this key in the list 'nics'");
   EXPECT_EQ(node_error("  h: { kind: host, nics: [{}], address: 10.0.0.1 }\n", ""),

@@ -85,10 +85,10 @@ hosts:
   slow: { latency: 600ns, pause-quanta: 65535, clock-error: 100ppm, receive: { rate: 50Gbps }, qos: default }
 defaults: { link: { rate: 100Gbps, cable: 3m, mtu: 9216, llr: off, framing: { preamble: 8, gap: 12 } } }
 nodes:
-  leaf1: { kind: switch, role: leaf, loopback: 10.255.0.1, loopback6: fd00:ffff::1 }
-  h1: { kind: host, mac: 02:00:00:01:00:01, address: 10.0.0.1, address6: fd00::1 }
-  h2: { kind: host, mac: 02:00:00:02:00:01, address: 10.0.0.2, address6: fd00::2 }
-  h3: { kind: host, profile: slow, mac: 02:00:00:03:00:01, address: 10.0.0.3, address6: fd00::3 }
+  leaf1: { kind: switch, role: leaf, rack: rack1, loopback: 10.255.0.1, loopback6: fd00:ffff::1 }
+  h1: { kind: host, rack: rack1, mac: 02:00:00:01:00:01, address: 10.0.0.1, address6: fd00::1 }
+  h2: { kind: host, rack: rack1, mac: 02:00:00:02:00:01, address: 10.0.0.2, address6: fd00::2 }
+  h3: { kind: host, profile: slow, rack: rack1, mac: 02:00:00:03:00:01, address: 10.0.0.3, address6: fd00::3 }
 links:
   - [h1:1, leaf1:1]
   - [h2:1, leaf1:2]

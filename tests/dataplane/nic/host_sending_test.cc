@@ -418,7 +418,7 @@ TEST(HostNics, EachHasItsOwnLinkEndpointAndPauses) {
 
 TEST(HostNics, WhatCannotBeIsRefused) {
   EXPECT_THROW(Host(DeviceId{0}, "h", HostConfig{}, {}), std::invalid_argument);
-  EXPECT_THROW(Host(DeviceId{0}, "h", host_config(9), std::vector<NicDriver>(9)), std::invalid_argument);
+  EXPECT_THROW(Host(DeviceId{0}, "h", host_config(kMaxNics + 1), std::vector<NicDriver>(kMaxNics + 1)), std::invalid_argument);
   EXPECT_THROW(Host(DeviceId{0}, "h", host_config(2), std::vector<NicDriver>(1)), std::invalid_argument);
 }
 

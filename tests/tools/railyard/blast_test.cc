@@ -136,6 +136,19 @@ TEST_F(Blast, MaintenanceOfASpineLosesNothing) {
   }
 }
 
+// All flows are of hosts of either rack: that they end is no cost to others.
+TEST_F(Blast, ARackFailsWithItsHosts) {
+  const auto r = of({"pairs.yaml", "--kinds", "rack", "--for", "unlimited"})[0];
+  ASSERT_EQ(r["failures"].size(), 2u);
+  for (const char* rack : {"rack1", "rack2"}) {
+    const auto f = part(r, rack);
+    EXPECT_EQ(f["kind"], "rack");
+    EXPECT_GT(f["lost"].get<std::uint64_t>(), 0u);
+    EXPECT_EQ(f["never_came_back"].size(), 0u);
+    EXPECT_FALSE(f["single_point"]);
+  }
+}
+
 TEST_F(Blast, PairsFailTogether) {
   const auto r = of({"pairs.yaml", "--pairs", "--only", "spine*", "--for", "unlimited"})[0];
   ASSERT_EQ(r["failures"].size(), 1u);

@@ -1,5 +1,6 @@
 // graph, hosts: a lab as a picture, and as names with addresses.
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -53,19 +54,18 @@ TEST_F(Graph, ThePictureThatIsShippedIsUpToDate) {
 TEST_F(Graph, ThePicturesOfPresetsAreUpToDate) {
   const std::regex row("\\| `(\\{ preset: ([a-z-]+), .*\\})` \\| <img src=\"pictures/(.*)\\.svg\"");
   std::istringstream lines(read(topology("README.md")));
-  std::size_t pictures = 0;
+  std::set<std::string> drawn;
   for (std::string line; std::getline(lines, line);) {
     std::smatch m;
     if (!std::regex_search(line, m, row)) continue;
-    ++pictures;
-    EXPECT_EQ(m[2], m[3]);
-    write("preset.yaml", "name: " + m[2].str() + "\ntopology: " + m[1].str() + "\n");
+    drawn.insert(m[2]);
+    write("preset.yaml", "name: " + m[3].str() + "\ntopology: " + m[1].str() + "\n");
     EXPECT_EQ(railyard({"graph", "preset.yaml"}).out, read(topology("pictures/" + m[3].str() + ".svg"))) << line;
   }
   std::istringstream presets(railyard({"topologies"}).out);
   std::size_t known = 0;
   for (std::string line; std::getline(presets, line) && !line.empty();) ++known;
-  EXPECT_EQ(pictures, known) << "a picture of each";
+  EXPECT_EQ(drawn.size(), known) << "a picture of each";
 }
 
 TEST_F(Hosts, PrintsEveryAddressWithItsName) {
@@ -96,6 +96,19 @@ TEST_F(Graph, MistakesAreAnsweredAsByShow) {
     EXPECT_EQ(error(kInput, {command, "none.yaml"}), "railyard: none.yaml: cannot be read: No such file or directory");
     EXPECT_THAT(error(kInput, {command, "lab.yaml", "--set", "run.sed=1"}), HasSubstr("did you mean 'seed'?"));
   }
+}
+
+class ExportCommand : public CommandLine {};
+
+TEST_F(ExportCommand, TakesAHostWhereTheFormatIsOfOne) {
+  EXPECT_EQ(railyard({"export", "nccl-hca", topology("labs/rails-4x8.yaml"), "--node", "h2"}).out,
+            "NCCL_IB_HCA==railyard0:1,railyard1:1,railyard2:1,railyard3:1\n");
+  EXPECT_THAT(railyard({"export", "nccl-topology", topology("rails-4x8.yaml"), "--node", "h2", "--gpus", "8"}).out,
+              HasSubstr("<gpu dev=\"7\" "));
+  EXPECT_THAT(error(kUsage, {"export", "graphviz", topology("rails-4x8.yaml"), "--node", "h2"}),
+              HasSubstr("--node: found with graphviz; expected nccl-topology or nccl-hca"));
+  EXPECT_THAT(error(kInput, {"export", "nccl-hca", topology("rails-4x8.yaml"), "--node", "h99"}),
+              HasSubstr("--node h99: the lab has no such host"));
 }
 
 }  // namespace

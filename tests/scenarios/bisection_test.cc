@@ -1,0 +1,123 @@
+// What crosses the middle of each preset's fabric, against the bisection that `railyard check` calculates: the hosts of the
+// first half send to those of the second at line rate. Which path policy and which traffic it takes is in the table.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "control/spec/presets/preset.h"
+#include "control/structure/structure.h"
+#include "tests/scenarios/scenario.h"
+
+namespace railyard::test {
+namespace {
+
+using namespace railyard::literals;
+
+// Payload of the octets that a frame takes of the wire.
+constexpr double kPayload = 4096.0 / 4176;
+
+enum class Across {
+  kShift,  // host i of n sends to host i + n/2
+  kAll,    // each of the first half sends to each of the second
+};
+
+struct Case {
+  const char* topology;
+  const char* path;  // policy
+  Across across;
+  double least = 0.98;  // of the bisection
+  double most = 1.02;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.topology << ", " << c.path; }
+
+// The first ones reach the bisection within 2 %, the last ones do not.
+const std::vector<Case> kCases = {
+    {"leaf-spine, leaves: 4, spines: 2, hosts-per-leaf: 4", "spray", Across::kShift},
+    {"leaf-spine, leaves: 4, spines: 4, hosts-per-leaf: 4", "spray", Across::kShift},
+    {"rail-optimized, hosts: 8, rails: 2, hosts-per-group: 4, spines: 2", "spray", Across::kShift},
+    {"rail-optimized, hosts: 8, rails: 2, spines: 0", "ecmp", Across::kShift},
+    {"rail-optimized, hosts: 4, rails: 4, rails-per-switch: all", "ecmp", Across::kShift},
+    {"rail-optimized, hosts: 4, rails: 2, switches-per-rail: 2, spines: 0", "ecmp", Across::kShift},
+    {"fat-tree, k: 4", "spray", Across::kShift},
+    {"fat-tree, k: 4, tiers: 2, oversubscription: 3", "spray", Across::kShift},
+    {"multi-pod, pods: 2, leaves-per-pod: 2, spines-per-pod: 2, hosts-per-leaf: 4, super-spines: 2", "spray", Across::kShift},
+    {"multi-pod, pods: 2, leaves-per-pod: 2, spines-per-pod: 2, hosts-per-leaf: 4, super-spines: 2, planes: true", "spray",
+     Across::kShift},
+    {"tree, levels: 3, branches: 2, hosts-per-leaf: 2", "ecmp", Across::kShift},
+    {"ring, switches: 8, hosts-per-switch: 2", "spray", Across::kShift},
+    {"torus, size: [4, 4], hosts-per-switch: 2", "spray", Across::kShift},
+    {"full-mesh, switches: 4, hosts-per-switch: 8", "ecmp", Across::kAll},
+    {"flattened-butterfly, size: [4, 4], hosts-per-switch: 4", "ecmp", Across::kAll},
+    {"dragonfly, p: 2, a: 2, h: 1", "ecmp", Across::kAll},
+    {"dragonfly, p: 2, a: 4, h: 2, groups: 8", "ugal", Across::kAll},
+    {"dragonfly-plus, leaves-per-group: 2, groups: 4", "ecmp", Across::kAll},
+    // Flows that ECMP puts on the same uplinks leave others free: a permutation needs spray.
+    {"leaf-spine, leaves: 4, spines: 4, hosts-per-leaf: 4", "ecmp", Across::kShift, 0.5, 0.9},
+    {"fat-tree, k: 4", "ecmp", Across::kShift, 0.4, 0.9},
+    {"multi-pod, pods: 2, leaves-per-pod: 2, spines-per-pod: 2, hosts-per-leaf: 4, super-spines: 2", "ecmp", Across::kShift,
+     0.4, 0.9},
+    // One link of several leads to the host half a fabric further on, and no policy of these takes a detour.
+    {"full-mesh, switches: 4, hosts-per-switch: 8", "spray", Across::kShift, 0.49, 0.51},
+    {"flattened-butterfly, size: [4, 4], hosts-per-switch: 4", "spray", Across::kShift, 0.49, 0.51},
+    {"dragonfly-plus, leaves-per-group: 2, groups: 4", "spray", Across::kShift, 0.49, 0.51},
+};
+
+class Bisection : public testing::TestWithParam<Case> {};
+
+TEST_P(Bisection, IsWhatCrossesTheMiddle) {
+  const Case& c = GetParam();
+  const std::string text = fmt::format(
+      "name: x\ntopology: {{ preset: {} }}\nqos: {{ default: {{ classes: {{ 3: {{ path: {} }} }} }} }}\n"
+      "run: {{ duration: 600us, drain: 10us }}\n",
+      c.topology, c.path);
+  const spec::Lab lab = spec::parse(text, "x.yaml");
+  std::vector<spec::PortName> nics;
+  std::size_t hosts = 0;
+  for (const spec::NodeSpec& node : lab.nodes)
+    if (node.kind == spec::NodeSpec::Kind::kHost) {
+      ++hosts;
+      for (std::size_t n = 0; n < node.nics.size(); ++n) nics.push_back({node.name, static_cast<int>(n) + 1});
+    }
+  ASSERT_EQ(hosts % 2, 0u);
+  const std::size_t half = nics.size() / 2;
+  std::string traffic = "traffic:\n";
+  for (std::size_t i = 0; i < half; ++i)
+    traffic += c.across == Across::kShift
+                   ? fmt::format("  - {{ name: t{}, from: \"{}\", to: \"{}\" }}\n", i, format(nics[i]), format(nics[half + i]))
+                   : fmt::format("  - {{ name: t{}, from: \"{}\", to: [{}] }}\n", i, format(nics[i]), [&] {
+                       std::string to;
+                       for (std::size_t j = half; j < nics.size(); ++j)
+                         to += fmt::format("{}\"{}\"", j == half ? "" : ", ", format(nics[j]));
+                       return to;
+                     }());
+  Scenario s{text + traffic};
+  const auto delivered = [&] {
+    std::uint64_t sum = 0;
+    for (const report::FlowReport& f : s.report().flows) sum += f.delivered_bytes;
+    return sum;
+  };
+  s.run_until(200_us);
+  const std::uint64_t before = delivered();
+  s.run_until(600_us);
+  const double bps = static_cast<double>(delivered() - before) * 8 / 400e-6 / kPayload;
+  const structure::Structure structure = structure::structure(routing::Graph(lab));
+  const double share = bps / static_cast<double>(structure.bisection_bps.value());
+  EXPECT_GE(share, c.least) << bps / 1e9 << " Gb/s of " << static_cast<double>(*structure.bisection_bps) / 1e9;
+  EXPECT_LE(share, c.most);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, Bisection, testing::ValuesIn(kCases));
+
+TEST(BisectionCases, AreOfEveryPreset) {
+  std::set<std::string> missing;
+  for (const spec::Preset& p : spec::presets()) missing.insert(p.name);
+  for (const Case& c : kCases) missing.erase(std::string(c.topology).substr(0, std::string(c.topology).find(',')));
+  EXPECT_TRUE(missing.empty()) << *missing.begin();
+}
+
+}  // namespace
+}  // namespace railyard::test
