@@ -28,12 +28,13 @@ struct Rerouting {
   std::uint64_t routes = 0;         // destinations in these
   std::uint64_t messages = 0;       // between switches
   bool at_rest = false;
-  // Once at rest. Packets lost on links that were down or had a fault, and for want of a way, in spans of losses that
-  // touch this time; so the first may be before the first cause, which BFD notices late.
+  // Packets lost on links that were down or had a fault, and for want of a way, in spans of losses (LossLog) that touch
+  // the time from the first cause to 1 ms after the last change; so the first may be before the cause, which BFD notices
+  // late.
   std::uint64_t lost = 0;
   std::int64_t first_lost_ns = -1;  // -1: none
   std::int64_t last_lost_ns = -1;
-  std::uint64_t reordered = 0;  // packets that receivers have had out of order meanwhile
+  std::uint64_t reordered = 0;  // packets that receivers have had out of order, until the next one begins
 };
 
 }  // namespace railyard::rerouting

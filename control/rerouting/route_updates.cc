@@ -56,7 +56,7 @@ void RouteUpdates::look() {
 }
 
 void RouteUpdates::rest_if_quiet() {
-  if (!at_rest() && engine_.reached() - active_ > kQuiet) come_to_rest();
+  if (!at_rest() && engine_.reached() - active_ > kQuiet) reroutings_.back().at_rest = true;
 }
 
 // Of built-in flows: what their receivers count.
@@ -66,14 +66,18 @@ std::uint64_t RouteUpdates::reordered() const {
   return sum;
 }
 
-void RouteUpdates::come_to_rest() {
-  Rerouting& r = reroutings_.back();
-  r.at_rest = true;
+// Up to now; what is lost later than kAfter behind the last change has another reason.
+void RouteUpdates::add_losses(Rerouting& r) const {
+  constexpr Duration kAfter{1'000'000'000};
+  const auto instant = [](std::int64_t ns) { return Instant{ns * 1000}; };
+  const Instant began = instant(r.began_ns);
+  const Instant end = !r.at_rest ? Instant::never() : instant(std::max(r.began_ns, r.last_change_ns)) + kAfter;
+  r.lost = 0;
+  r.first_lost_ns = r.last_lost_ns = -1;
   r.reordered = reordered() - reordered_before_;
-  const Instant began{r.began_ns * 1000};
   for (const auto& device : lab_.fabric().devices())
     for (const LossLog::Span& span : device->losses().spans()) {
-      if (span.last < began) continue;
+      if (span.last < began || span.first > end) continue;
       r.lost += span.packets;
       const std::int64_t first = nanoseconds(span.first - Instant{});
       if (r.first_lost_ns < 0 || first < r.first_lost_ns) r.first_lost_ns = first;
@@ -92,7 +96,7 @@ void RouteUpdates::run_protocol() {
   if (!reroutings_.empty()) {
     Rerouting& last = reroutings_.back();
     last.messages = protocol_->counters().messages - before_.messages;
-    if (!last.at_rest && protocol_->next() == Instant::never()) come_to_rest();
+    last.at_rest = protocol_->next() == Instant::never();
   }
   wake();
 }
@@ -114,6 +118,7 @@ Rerouting& RouteUpdates::rerouting(Instant at) {
     ribs_ = lab_.routes().ribs;
   }
   if (reroutings_.empty() || reroutings_.back().at_rest) {
+    if (!reroutings_.empty()) add_losses(reroutings_.back());
     reroutings_.emplace_back().began_ns = nanoseconds(at - Instant{});
     changed_.assign(lab_.graph().size(), false);
     reordered_before_ = reordered();

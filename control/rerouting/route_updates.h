@@ -27,7 +27,10 @@ class RouteUpdates {
   RouteUpdates& operator=(const RouteUpdates&) = delete;
 
   // What has happened to tables so far: once for each time in which routing was not at rest.
-  const std::vector<Rerouting>& reroutings() const noexcept { return reroutings_; }
+  const std::vector<Rerouting>& reroutings() const {
+    if (!reroutings_.empty()) add_losses(reroutings_.back());
+    return reroutings_;
+  }
   // Whether nothing is on its way from switch to switch, and no table will change.
   bool at_rest() const noexcept { return reroutings_.empty() || reroutings_.back().at_rest; }
   // What `node` has in its table, or will have from an instant on that is known.
@@ -42,7 +45,7 @@ class RouteUpdates {
   void look();
   void run_protocol();
   void rest_if_quiet();
-  void come_to_rest();
+  void add_losses(Rerouting& r) const;
   std::uint64_t reordered() const;
   void take(const TopologyEvent& event);
   void take_link(const TopologyEvent& event);
@@ -62,7 +65,7 @@ class RouteUpdates {
   std::map<std::size_t, std::vector<Route>> tables_;  // of speakers, by node
   Instant active_{};                                  // where is_outside_: the last cause or change
   std::vector<routing::Rib> ribs_;               // by node: what has been written, from its instant on
-  std::vector<Rerouting> reroutings_;
+  mutable std::vector<Rerouting> reroutings_;  // the losses of the last one are counted when somebody asks
   std::vector<bool> changed_;         // nodes, in the last of these
   struct Port {
     bool signal = true;

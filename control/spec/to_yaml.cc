@@ -95,7 +95,8 @@ std::string to_yaml(const Lab& lab, Defaults defaults) {
   file.add("switches", write_profiles(lab.switches, switch_keys()));
   file.add("hosts", write_profiles(lab.hosts, host_keys()));
   write_defaults(false);
-  const LinkSpec usual = usual_link(lab.links);
+  LinkSpec usual = usual_link(lab.links);
+  usual.bundle.clear();  // each link says its own
   file.add("defaults", Tree::map({{"link", write_all(usual)}}));
   file.add("nodes", write_nodes(lab.nodes));
   if (!lab.links.empty()) file.add("links", write_links(lab.links, usual));

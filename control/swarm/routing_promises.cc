@@ -52,6 +52,10 @@ void RoutingPromises::look_at_rest() {
 void RoutingPromises::look_for_valleys(std::size_t origin) {
   constexpr int kMostSteps = 2000;
   const routing::Graph& graph = lab_.graph();
+  // The loopback of a switch that others of its AS pass by is told to them as from an AS of its own.
+  const std::size_t owner = lab_.routes().announced.origins[origin].owners.front().node;
+  if (std::ranges::all_of(graph.edges(owner), [&](const routing::Graph::Edge& e) { return graph.is_switch(e.neighbour); }))
+    return;
   const std::vector<routing::bgp::AsNumber> as = routing::bgp::as_numbers(graph, lab_.spec().routing.as_numbers);
   int steps = 0;
   std::vector<std::size_t> way;

@@ -82,7 +82,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/lab",
        {"control/base", "control/spec", "control/build", "control/fault", "control/report", "control/rerouting",
         "control/telemetry", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device",
-        "dataplane/nic", "dataplane/trunk", "dataplane/port", "dataplane/capture", "dataplane/run"}},
+        "dataplane/nic", "dataplane/switch", "dataplane/trunk", "dataplane/port", "dataplane/capture", "dataplane/run"}},
       {"control/decode",
        {"control/base", "transports/roce", "transports/uet", "dataplane/base", "dataplane/wire", "dataplane/port"}},
       {"control/swarm",

@@ -74,7 +74,8 @@ std::string bundled(const std::string& faults) {
       "fabric-link: {{ bundle: auto }} }}\n"
       "traffic:\n  - {{ name: t, pattern: all-to-all, payload: 1024B, rate: 1Gbps }}\n{}"
       "routing: {}\nrun: {{ duration: 20ms, drain: 10ms }}\n",
-      faults.empty() ? "" : "faults:\n" + faults, kBgp);
+      faults.empty() ? "" : "faults:\n" + faults,
+      "{ carrier-delay: 1ms, processing: 1ms, message-delay: 100us, fib-delay: 1ms, session-setup: 1ms }");
 }
 
 TEST(Bundles, AMemberThatFailsMovesItsOwnFlowsOnly) {

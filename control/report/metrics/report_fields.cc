@@ -353,11 +353,11 @@ constexpr Field kReroutings[] = {
     {"messages", "count", "messages between switches"},
     {"at_rest", "flag", "false: routing was not at rest when the run ended"},
     {"lost_packets", "count",
-     "data packets lost on links that were down or had a fault, or without a route, until routing was at rest; with the "
-     "losses (less than 0.1 ms apart) that led to it"},
+     "data packets lost on links that were down or had a fault, or without a route: from the cause to 1 ms after the last "
+     "change, with all losses less than 0.1 ms apart from these"},
     {"first_lost_ns", "ns", "the first of these; may be before began_ns, if BFD noticed late; null: none"},
     {"last_lost_ns", "ns", "the last of these; null: none"},
-    {"reordered_packets", "count", "packets of built-in flows that arrived out of order meanwhile"}};
+    {"reordered_packets", "count", "packets of built-in flows that arrived out of order, until the next reaction or the end"}};
 constexpr Field kBundles[] = {{"name", "text", "of its links, key bundle"},
                               {"members_up", "count", "members whose link is up at the end"},
                               {"rate_bps", "bits/s", "of all members together, in each direction"},

@@ -160,7 +160,8 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_EQ(error_of(404, "GET", "/nothing"), "there is no /nothing");
   EXPECT_EQ(error_of(404, "GET", "/hosts/"), "there is no /hosts/");
   EXPECT_EQ(error_of(404, "GET", "/hosts/h3"), "lab 'x' has no host 'h3'; did you mean 'h1'?");
-  EXPECT_EQ(error_of(404, "GET", "/hosts/leaf1"), "lab 'x' has no host 'leaf1'");
+  EXPECT_EQ(error_of(409, "GET", "/hosts/leaf1"),
+            "leaf1 is a switch without a speaker; expected a host, or a switch with `control: frr` or `control: namespace`");
   EXPECT_EQ(ask("GET", "/hosts/h1")["kind"], "built-in");
   EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}),
             "h1 is built-in: it cannot be rebooted; expected a host with `attach: vm`");

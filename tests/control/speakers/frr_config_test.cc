@@ -54,7 +54,7 @@ TEST(FrrConfig, HasASessionForEachSwitchAndARouteForEachHost) {
 // In whole milliseconds, and not below what bfdd takes.
 TEST(FrrConfig, BfdIsThatOfTheLab) {
   const auto text = [](const std::string& bfd) {
-    const spec::Lab f = lab("routing: { bfd: { " + bfd + " } }\n");
+    const spec::Lab f = lab("routing: { bfd: { " + bfd + " } }\nrun: { duration: 1ms }\n");
     return frr_config(speakers_of(f)[0], f.routing);
   };
   EXPECT_THAT(text("interval: 50ms, multiplier: 4"), HasSubstr(" neighbor swp2 bfd 4 50 50\n"));

@@ -71,7 +71,7 @@ TEST_F(KernelRoutesTest, HaveTheirMembersAndWeights) {
   ip("route add 10.0.0.1/32 dev swp1");
   ip("route add 10.0.1.0/24 nexthop dev swp3 weight 3 nexthop dev swp2 weight 1");
   ip("route add 10.0.2.0/24 nexthop dev swp1 nexthop dev swp2");
-  ip("-6 route add 2001:db8::/32 nexthop dev swp1 nexthop dev swp3");
+  ip("-6 route add 2001:db8::/32 nexthop via fe80::1 dev swp1 nexthop via fe80::2 dev swp3");
   const KernelRoutes::Table table = routes->read();
   ASSERT_NE(route(table, "10.0.0.1/32"), nullptr);
   EXPECT_THAT(route(table, "10.0.0.1/32")->ports, ElementsAre(port(0)));

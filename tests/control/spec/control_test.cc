@@ -45,7 +45,7 @@ TEST(Control, APatternStandsForAllSwitchesThatFit) {
 
 TEST(Control, ANodeGoesBeforeAPatternAndThatBeforeAProfile) {
   const Lab lab = parse(kHead +
-                            "switches: { default: { control: frr }, leaf?: { control: namespace } }\n"
+                            "switches: { default: { control: frr }, 'leaf?': { control: namespace } }\n"
                             "nodes: { leaf2: { control: model } }\n",
                         "x.yaml");
   EXPECT_EQ(kind(lab, "spine1"), Kind::kFrr);

@@ -60,8 +60,8 @@ TEST(Fabrics, SayWhatIsWrong) {
 
 // No way leads from one fabric to the other.
 TEST(Fabrics, TrafficStaysInItsFabric) {
-  EXPECT_NO_THROW(parse(kTwo + "traffic: [{ pattern: pairs, from: 'h1:3', to: 'h4:3', bytes: 1MB }]\n", "x.yaml"));
-  EXPECT_THROW(parse(kTwo + "traffic: [{ pattern: pairs, from: 'h1:3', to: 'h4:1', bytes: 1MB }]\n", "x.yaml"),
+  EXPECT_NO_THROW(parse(kTwo + "traffic: [{ name: t, pattern: pairs, from: 'h1:3', to: 'h4:3', bytes: 1MB }]\n", "x.yaml"));
+  EXPECT_THROW(parse(kTwo + "traffic: [{ name: t, pattern: pairs, from: 'h1:3', to: 'h4:1', bytes: 1MB }]\n", "x.yaml"),
                SpecError);
 }
 

@@ -51,7 +51,7 @@ TEST(LinkBundles, HaveTheNameThatTheFileGives) {
 
 TEST(LinkBundles, AreBetweenTwoSwitchesAndOfOneRate) {
   EXPECT_THAT(error("  - [s1:2, s2:2, { bundle: po1 }]\n  - [s1:3, s3:3, { bundle: po1 }]\n"),
-              HasSubstr("x.yaml:11: links.3: bundle po1 is between s1 and s2; expected a link between these"));
+              HasSubstr("x.yaml:12:28: links.3.2.bundle: bundle po1 is between s1 and s2; expected a link between these"));
   EXPECT_THAT(error("  - [s1:2, s2:2, { bundle: po1 }]\n  - [s1:3, s2:3, { bundle: po1, rate: 25Gbps }]\n"),
               HasSubstr("expected the same rate, and not 25Gbps"));
   EXPECT_THAT(error("  - [s1:2, s2:2]\n  - [s3:1, h3:1, { bundle: po1 }]\n"), HasSubstr("h3"));
