@@ -55,7 +55,7 @@ TEST(Override, FindsALinkByEitherEnd) {
             "--set links.s:3.rate=1Gbps: links: there is no element 's:3'; did you mean 's:1'? Known here: h1:1, s:1, "
             "s:2, h2:1");
   EXPECT_EQ(error_of(file, {"links.s:1.speed=1Gbps"}),
-            "--set links.s:1.speed=1Gbps: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, medium, mtu, weight, "
+            "--set links.s:1.speed=1Gbps: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, medium, mtu, bundle, weight, "
             "llr, framing");
 }
 
