@@ -173,12 +173,13 @@ class Builder {
 
   static std::string detail(const spec::NodeSpec& node) {
     std::string text = node.name;
+    const std::string rack = node.rack.empty() ? "" : ", rack " + node.rack;
     if (!is_host(node)) {
-      text += fmt::format(": switch{}, profile {}", node.role.empty() ? "" : ", role " + node.role, node.profile);
+      text += fmt::format(": switch{}, profile {}{}", node.role.empty() ? "" : ", role " + node.role, node.profile, rack);
       const std::string loopback = addresses(node.loopback_v4, node.loopback_v6);
       return loopback.empty() ? text : text + ", loopback" + loopback;
     }
-    text += fmt::format(": host, profile {}", node.profile);
+    text += fmt::format(": host, profile {}{}", node.profile, rack);
     for (std::size_t i = 0; i < node.nics.size(); ++i) {
       const spec::NicSpec& nic = node.nics[i];
       text += fmt::format("\nNIC {}:{}", i + 1, addresses(nic.address_v4, nic.address_v6));

@@ -1,8 +1,10 @@
 #include "control/spec/fabrics.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,6 +29,8 @@ class Merge {
     expand_preset(fabric_.value, link, lab);
     std::swap(nodes, lab.nodes);
     std::swap(links, lab.links);
+    settle_racks(nodes);
+    settle_addresses(nodes);
     for (NodeSpec& node : nodes) node.kind == Kind::kHost ? add_host(std::move(node)) : add_switch(std::move(node));
     for (LinkSpec& l : links) {
       for (PortName* end : {&l.a, &l.b}) *end = ours(*end);
@@ -51,6 +55,34 @@ class Merge {
     add(std::move(node));
   }
 
+  // Hosts of an earlier fabric stay in their racks, and what this fabric puts in a rack with them stands there too; other
+  // racks are this fabric's own.
+  void settle_racks(std::vector<NodeSpec>& nodes) const {
+    if (draft_.lab.nodes.empty()) return;
+    std::map<std::string, std::string> known;
+    for (const NodeSpec& node : nodes)
+      if (const auto host = draft_.node_index.find(node.name); node.kind == Kind::kHost && host != draft_.node_index.end())
+        known.try_emplace(node.rack, draft_.lab.nodes[host->second].rack);
+    for (NodeSpec& node : nodes) {
+      if (node.rack.empty()) continue;
+      const auto rack = known.find(node.rack);
+      node.rack = rack == known.end() ? name_of(node.rack) : rack->second;
+    }
+  }
+
+  // Addresses by rail that an earlier fabric has are given automatically here.
+  void settle_addresses(std::vector<NodeSpec>& nodes) const {
+    std::set<wire::IpAddress> taken;
+    for (const NodeSpec& node : draft_.lab.nodes)
+      for (const NicSpec& nic : node.nics)
+        for (const auto& address : {nic.address_v4, nic.address_v6})
+          if (address) taken.insert(*address);
+    for (NodeSpec& node : nodes)
+      for (NicSpec& nic : node.nics)
+        for (auto* address : {&nic.address_v4, &nic.address_v6})
+          if (*address && taken.contains(**address)) address->reset();
+  }
+
   void add_host(NodeSpec node) {
     const auto known = draft_.node_index.find(node.name);
     if (known == draft_.node_index.end()) {
@@ -60,6 +92,8 @@ class Merge {
     NodeSpec& host = draft_.lab.nodes[known->second];
     first_nic_[node.name] = static_cast<int>(host.nics.size());
     host.nics.insert(host.nics.end(), node.nics.begin(), node.nics.end());
+    if (host.nics.size() > kMostNics)
+      fabric_.value.fail(fmt::format("{} would have {} NICs; expected at most {}", host.name, host.nics.size(), kMostNics));
   }
 
   PortName ours(const PortName& end) const {

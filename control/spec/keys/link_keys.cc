@@ -70,6 +70,13 @@ void check_link(const Tree& map, const LinkSpec&) {
     delay->fail("found with cable; expected one of the two");
 }
 
+// Without a bundle nothing is written.
+Form<std::string> bundle_name() {
+  Form<std::string> form = name_form();
+  form.write = [write = form.write](const std::string& name) { return name.empty() ? Tree{} : write(name); };
+  return form;
+}
+
 }  // namespace
 
 const Table<LlrSpec>& llr_keys() {
@@ -103,7 +110,7 @@ const Table<LinkSpec>& link_keys() {
       "Properties of a link",
       {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "rate of each direction"), cable(), delay(), medium(),
        key("mtu", &LinkSpec::mtu, integer(576, 9216), "maximum IP packet size in bytes; IPv6 traffic needs 1280"),
-       key("bundle", &LinkSpec::bundle, name_form(),
+       key("bundle", &LinkSpec::bundle, bundle_name(),
            "link aggregation: links of this name, all between the same two switches, are one for routing. A member that "
            "fails moves its own flows only, to the others. auto: named by its ends, such as leaf1-spine1"),
        key("weight", &LinkSpec::weight, integer(1, 1000),

@@ -55,7 +55,35 @@ TEST(Fabrics, SayWhatIsWrong) {
               HasSubstr("found with topology; expected one of the two"));
   EXPECT_THAT(error("name: x\nfabrics: { 'a b': { preset: ring, switches: 3 } }\n"), HasSubstr("'a b'"));
   EXPECT_THAT(error("name: x\nfabrics: { a: { preset: rong } }\n"), HasSubstr("rong"));
+  EXPECT_THAT(error("name: x\nfabrics:\n  a: { preset: rail-optimized, hosts: 2, rails: 40, spines: 0 }\n"
+                    "  b: { preset: rail-optimized, hosts: 2, rails: 40, spines: 0 }\n"),
+              HasSubstr("h1 would have 80 NICs; expected at most 64"));
   EXPECT_THAT(error("name: x\nfabrics: [ring]\n"), HasSubstr("a map of presets by the name of the fabric"));
+}
+
+// Where both fabrics have a host, the rack is that of the first.
+TEST(Fabrics, HostsStayInTheirRacks) {
+  const Lab lab = parse("name: x\nfabrics:\n"
+                        "  a: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n"
+                        "  b: { preset: leaf-spine, leaves: 3, spines: 1, hosts-per-leaf: 2 }\n",
+                        "x.yaml");
+  EXPECT_EQ(lab.find("h1")->rack, "rack1");
+  EXPECT_EQ(lab.find("a-leaf1")->rack, "rack1");
+  EXPECT_EQ(lab.find("b-leaf2")->rack, "rack2");
+  EXPECT_EQ(lab.find("h5")->rack, "b-rack3") << "in the second fabric only";
+  EXPECT_EQ(lab.find("b-leaf3")->rack, "b-rack3");
+}
+
+// Two fabrics with addresses by rail: those of the second are automatic.
+TEST(Fabrics, DoNotShareAddresses) {
+  const Lab lab = parse("name: x\nfabrics:\n"
+                        "  a: { preset: rail-optimized, hosts: 2, rails: 2, rails-per-switch: all }\n"
+                        "  b: { preset: rail-optimized, hosts: 2, rails: 2, rails-per-switch: all }\n",
+                        "x.yaml");
+  const NodeSpec& h2 = *lab.find("h2");
+  ASSERT_EQ(h2.nics.size(), 4u);
+  EXPECT_EQ(to_string(*h2.nics[1].address_v4), "10.2.0.2");
+  EXPECT_EQ(to_string(*h2.nics[3].address_v4), "10.0.1.4");
 }
 
 // No way leads from one fabric to the other.

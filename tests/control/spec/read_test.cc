@@ -34,7 +34,7 @@ TEST(NodeErrors, Kind) {
   EXPECT_EQ(
       node_error("  s: { kind: switch, profil: a }\n", ""),
       "x.yaml:4:22: nodes.s: unknown key 'profil'; did you mean 'profile'? Known here: kind, profile, role, rack, at, loopback, "
-      "loopback6, vlans, ports");
+      "loopback6, control, vlans, ports");
   EXPECT_EQ(node_error("  s 1: { kind: switch }\n", ""),
             "x.yaml:4:3: nodes: 's 1' is not a name; expected letters, digits, '-' and '_', at most 63, the first a "
             "letter or "
@@ -109,11 +109,11 @@ TEST(LinkErrors, Ends) {
   EXPECT_EQ(
       with_links("[h:1]"),
       "x.yaml:2:9: links.0: found a list of 1; expected [one end, other end] or [one end, other end, { rate, cable or "
-      "delay, medium, mtu, weight, llr, framing }]");
+      "delay, medium, mtu, bundle, weight, llr, framing }]");
   EXPECT_EQ(
       with_links("h:1"),
       "x.yaml:2:9: links.0: found 'h:1'; expected [one end, other end] or [one end, other end, { rate, cable or delay, "
-      "medium, mtu, weight, llr, framing }]");
+      "medium, mtu, bundle, weight, llr, framing }]");
   EXPECT_EQ(
       error_of("name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 1 }\nnodes: { h: { kind: host } "
                "}\nlinks: [[h:1, leaf1:1]]\n"),
@@ -131,7 +131,7 @@ TEST(LinkErrors, Keys) {
   EXPECT_EQ(with_keys("cable: 3m, delay: 15ns"),
             "x.yaml:2:40: links.0.2.delay: found with cable; expected one of the two");
   EXPECT_EQ(with_keys("speed: 100Gbps"),
-            "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, medium, mtu, weight, llr, framing");
+            "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, medium, mtu, bundle, weight, llr, framing");
   EXPECT_EQ(with_keys("llr: yes"),
             "x.yaml:2:27: links.0.2.llr: found 'yes'; expected off, on or a map such as { turnaround: 200ns }");
   EXPECT_EQ(with_keys("llr: { turnaround: 2s }"),
