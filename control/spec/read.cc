@@ -226,6 +226,7 @@ Lab read_lab(const Tree& document) {
   expand_topology(draft, link);
   expand_fabrics(draft, link);
   read_nodes(draft);
+  draft.lab.make_index();
   read_links(draft, link);
   name_bundles(draft.lab);
   read_traffic(draft);

@@ -12,8 +12,16 @@ std::string to_string(const Place& place) {
 }
 
 const NodeSpec* Lab::find(const std::string& node) const noexcept {
+  const auto known = index.by_name.find(node);
+  if (known != index.by_name.end() && known->second < nodes.size() && nodes[known->second].name == node)
+    return &nodes[known->second];
   const auto found = std::ranges::find(nodes, node, &NodeSpec::name);
   return found == nodes.end() ? nullptr : &*found;
+}
+
+void Lab::make_index() {
+  index.by_name.clear();
+  for (std::size_t i = 0; i < nodes.size(); ++i) index.by_name.try_emplace(nodes[i].name, i);
 }
 
 bool RunSpec::operator==(const RunSpec& o) const {

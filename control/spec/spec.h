@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -456,6 +457,13 @@ struct RunSpec {
   bool operator==(const RunSpec&) const;
 };
 
+// Where nodes are, by name: a help for Lab::find() and no part of what a lab says.
+struct NodeIndex {
+  std::unordered_map<std::string, std::size_t> by_name;
+
+  bool operator==(const NodeIndex&) const noexcept { return true; }
+};
+
 struct Lab {
   std::string name;
   std::string description;
@@ -473,7 +481,11 @@ struct Lab {
   DiagnosisSpec diagnosis;
   std::vector<ConditionSpec> expect;  // what a run must measure
 
+  // nullptr: there is none. By `index` where that is right, else one by one.
   const NodeSpec* find(const std::string& node) const noexcept;
+  // Makes `index` anew, once the nodes are there.
+  void make_index();
+  NodeIndex index;
 
   bool operator==(const Lab&) const = default;
 };

@@ -31,6 +31,7 @@ LinkSpec usual_link(const std::vector<LinkSpec>& links) {
       usual = link;
     }
   usual.weight.reset();  // said where it is meant
+  usual.bundle.clear();
   return usual;
 }
 
@@ -95,8 +96,7 @@ std::string to_yaml(const Lab& lab, Defaults defaults) {
   file.add("switches", write_profiles(lab.switches, switch_keys()));
   file.add("hosts", write_profiles(lab.hosts, host_keys()));
   write_defaults(false);
-  LinkSpec usual = usual_link(lab.links);
-  usual.bundle.clear();  // each link says its own
+  const LinkSpec usual = usual_link(lab.links);
   file.add("defaults", Tree::map({{"link", write_all(usual)}}));
   file.add("nodes", write_nodes(lab.nodes));
   if (!lab.links.empty()) file.add("links", write_links(lab.links, usual));
