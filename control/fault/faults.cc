@@ -76,7 +76,8 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .run = lab.spec().run,
                                            .compare = {},
                                            .diagnosis = {},
-                                           .expect = {}},
+                                           .expect = {},
+                                           .index = {}},
                                           f.text, f.place),
                         f.added, f.happened));
     made.back().removed = f.removed;
