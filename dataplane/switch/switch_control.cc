@@ -122,6 +122,8 @@ void Switch::take_from_speaker(Instant now, PortIndex port) {
     if (view) {
       describe(p, *view, *config_.fecs);
       p.payload_octets = static_cast<std::uint32_t>(whole - p.header_octets);
+    } else {
+      p.kind = FrameKind::kArp;  // whatever it is, it is no IP packet
     }
     // LLDP and the like are not the parser's affair.
     const bool understood = view || view.error() == DropReason::kUnknownEtherType;
