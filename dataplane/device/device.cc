@@ -422,7 +422,7 @@ void Device::tap(PortIndex port, Tap* tap) {
 }
 
 void Device::record_int(bool on, IntSource* source) {
-  notes_ = static_cast<std::uint8_t>((notes_ & ~unsigned{QueuedFrame::kSampled}) | (on ? QueuedFrame::kSampled : 0u));
+  notes_ = static_cast<std::uint8_t>((notes_ & ~unsigned{QueuedFrame::kSampled}) | (on ? unsigned{QueuedFrame::kSampled} : 0u));
   int_source_ = source;
   review_observed();
   on_record_int();
