@@ -29,8 +29,6 @@ enum class PlantedBug : std::uint8_t {
   kIntLostRecord,        // of frames that arrive together, the first only gets its hop noted
   kLostWithdrawal,       // a switch does not hear that its neighbour has lost its way
   kStaleNextHop,         // a way that routing has given up stays in the switch's table
-  kSilentBfd,            // a neighbour that is silent is never called down
-  kNoClassChange,        // packets keep their class where a preset has them change it, at date lines and between groups
   kCount
 };
 
@@ -40,8 +38,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(PlantedBu
     "pause-ignored",  "pause-never-expires", "duplicate-not-counted",
     "packet-leak",    "headroom-pool-leak",  "unstable-hash",
     "carve-out-stays", "stale-quality-report", "int-other-queue",
-    "int-lost-record", "lost-withdrawal", "stale-next-hop",
-    "silent-bfd", "no-class-change"};
+    "int-lost-record",      "lost-withdrawal",     "stale-next-hop"};
 
 constexpr std::optional<PlantedBug> planted_bug_named(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kPlantedBugNames.size(); ++i)
