@@ -20,18 +20,18 @@ Kind parse_kind(const std::string& word);
 
 // One of them, or several that fail together.
 struct Element {
-  Kind kind = Kind::kLink;   // of the first
-  std::string name;          // "leaf1:5-spine1:1", "h1:1", "spine1", "rail 2", "rack1", "leaf1:5 out"; joined by " + "
-  std::vector<std::string> faults;  // what is wrong: keys of faults but for their times, "on: \"spine1:1\", down: true"
-  std::vector<std::size_t> nodes;   // in Lab::nodes, that fail
-  std::vector<std::size_t> links;   // in Lab::links, that fail
+  Kind kind = Kind::kLink;           // of the first
+  std::string name;                  // "leaf1:5-spine1:1", "h1:1", "spine1", "rail 2", "rack1", "leaf1:5 out"; joined by " + "
+  std::vector<std::string> faults;   // what is wrong: keys of faults but for their times, "on: \"spine1:1\", down: true"
+  std::vector<std::size_t> nodes;    // in Lab::nodes, that fail
+  std::vector<std::size_t> links;    // in Lab::links, that fail
   std::vector<std::string> hosts{};  // that fail: their own flows are lost with them
 };
 
 // All of these kinds, in the order of the file: a link between switches loses its signal; a NIC's link does; a switch
-// crashes, with all its links; a rail is all switches that serve only one and the same NIC of hosts; a rack is all switches and hosts whose
-// `rack` it is, the hosts by the links of their NICs; a port sends in
-// vain, and keeps its signal; maintenance drains a switch, switches it off and on again, and lets it take traffic.
+// crashes, with all its links; a rail is all switches that serve only one and the same NIC of hosts; a rack is all
+// switches and hosts whose `rack` it is, the hosts by the links of their NICs; a port sends in vain, and keeps its
+// signal; maintenance drains a switch, switches it off and on again, and lets it take traffic.
 std::vector<Element> elements(const spec::Lab& lab, const std::vector<Kind>& kinds);
 // Whether hosts that reach each other through switches do not while it is down, other than its own: by the topology
 // alone.

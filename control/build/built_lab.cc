@@ -48,13 +48,7 @@ class BuiltLab::Builder {
         graph_(*(built.graph_ = std::make_unique<routing::Graph>(lab_))),
         routes_(*(built.routes_ = std::make_unique<routing::Routes>(routing::shortest_paths(graph_)))),
         reports_(graph_, routes_),
-        bundle_of_link_(lab_.links.size()) {
-    std::uint16_t number = 0;
-    for (const spec::LinkBundle& bundle : spec::link_bundles(lab_)) {
-      ++number;
-      for (const std::size_t link : bundle.links) bundle_of_link_[link] = number;
-    }
-  }
+        bundle_of_link_(spec::bundle_of_links(lab_)) {}
 
   void run() {
     plan_traffic();

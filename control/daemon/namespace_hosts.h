@@ -8,7 +8,8 @@
 
 namespace railyard::daemon {
 
-// Switches with a speaker are there as well, without NICs. `name`: that the lab is up under. Rates are per second of wall time: a dilated lab's links are slower.
+// Switches with a speaker are there as well, without NICs. `name`: that the lab is up under. Rates are per second of
+// wall time: a dilated lab's links are slower.
 hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name);
 
 }  // namespace railyard::daemon

@@ -57,13 +57,6 @@ Attributes attributes_of(const nlmsghdr* message) {
   return out;
 }
 
-// Loopback and link-local (RFC 1122 §3.2.1.3, RFC 4291 §2.5): nothing of the fabric is forwarded by these.
-bool is_of_this_machine(const wire::IpAddress& a) noexcept {
-  if (a.is_v4()) return a.v4() >> 24 == 127;
-  return a == wire::IpAddress{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}} ||
-         (a.octets[0] == 0xFE && (a.octets[1] & 0xC0) == 0x80);
-}
-
 constexpr bool carries(unsigned flags) noexcept { return (flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN)) == 0; }
 
 }  // namespace
@@ -93,7 +86,7 @@ struct KernelRoutes::Found {
     const Attributes a = attributes_of(message);
     const auto to = address(r->rtm_family, a[RTA_DST]);
     const std::uint32_t table = a[RTA_TABLE] != nullptr ? mnl_attr_get_u32(a[RTA_TABLE]) : r->rtm_table;
-    if (to && is_of_this_machine(*to)) return;
+    if (to && (to->is_loopback() || to->is_link_local())) return;  // nothing of the fabric is forwarded by these
     if (table == RT_TABLE_LOCAL && r->rtm_type == RTN_LOCAL && to) return local.push_back(*to);
     if (table != RT_TABLE_MAIN || r->rtm_type != RTN_UNICAST) return;
     Route route;

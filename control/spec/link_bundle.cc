@@ -26,4 +26,14 @@ std::vector<LinkBundle> link_bundles(const Lab& lab) {
   return out;
 }
 
+std::vector<std::uint16_t> bundle_of_links(const Lab& lab) {
+  std::vector<std::uint16_t> out(lab.links.size());
+  std::uint16_t number = 0;
+  for (const LinkBundle& bundle : link_bundles(lab)) {
+    ++number;
+    for (const std::size_t link : bundle.links) out[link] = number;
+  }
+  return out;
+}
+
 }  // namespace railyard::spec

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,7 @@ struct LinkBundle {
   std::vector<std::size_t> links;  // in Lab::links
 };
 std::vector<LinkBundle> link_bundles(const Lab& lab);
+// For each of Lab::links the number of its bundle, from 1 in that order; 0: none.
+std::vector<std::uint16_t> bundle_of_links(const Lab& lab);
 
 }  // namespace railyard::spec

@@ -268,7 +268,7 @@ struct NodeSpec {
   bool operator==(const NodeSpec&) const = default;
 };
 
-// Whether somebody outside decides what the switch forwards by, in a live lab.
+// Whether a speaker is asked for at the switch; has_speaker() says whether there is one.
 inline bool is_controlled(const NodeSpec& node) noexcept {
   return node.control && node.control->kind != ControlSpec::Kind::kModel;
 }

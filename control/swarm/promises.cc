@@ -1,12 +1,14 @@
 #include "control/swarm/promises.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "control/report/audit.h"
+#include "control/spec/port_class.h"
 #include "control/spec/value.h"
 #include "dataplane/switch/path/policies.h"
 
@@ -92,6 +94,7 @@ void Promises::look() {
   for (const std::string& wrong : report::audit(lab_, now).unbalanced) broken("books", wrong);
   look_at_memory();
   look_at_losses(now);
+  look_at_classes(now);
   look_at_flows(now);
 }
 
@@ -139,6 +142,25 @@ void Promises::look_at_losses(const std::vector<DeviceCounters>& now) {
                    .c_str());
       }
     }
+  });
+}
+
+// What a switch sends itself, ARP and ICMP, has code point 0 and is in class 0 of whatever class the port makes of that.
+void Promises::look_at_classes(const std::vector<DeviceCounters>& now) {
+  for_each_port(now, [&](PortRef port, const PortCounters& c) {
+    if (!lab_.is_switch(port.device)) return;
+    const spec::NodeSpec& node = lab_.node_of(port.device);
+    std::array<bool, kPriorities> leaves{};
+    for (std::size_t k = 0; k < kPriorities; ++k) {
+      const int number = port.port.value + 1;
+      leaves[static_cast<std::size_t>(spec::remap_at(lab_.spec(), node, number, lab_.rate(port), k))] = true;
+      if (const auto trim = spec::class_at(lab_.spec(), node, number, lab_.rate(port), k).trim)
+        leaves[trim->priority.index()] = true;
+    }
+    for (std::size_t k = 1; k < kPriorities; ++k)
+      if (!leaves[k] && c.classes[k].tx_packets > 0)
+        broken("classes", fmt::format("{}: {} frames left in class {}, which this port changes", name(port),
+                                      c.classes[k].tx_packets, k));
   });
 }
 

@@ -20,7 +20,7 @@ class Promises {
 
   // All of them, all devices done up to the same instant: books balance; memory holds what it says and no more than
   // there is; nothing is lost without an excuse, doubled or overtaken where that is promised, or marked that must not
-  // be.
+  // be; no frame leaves in a class that its port changes.
   void look();
   // From here on nothing is lost that is not lost to what the lab is: the last fault was long ago.
   void calm_from_now();
@@ -37,6 +37,7 @@ class Promises {
  private:
   void look_at_memory();
   void look_at_losses(const std::vector<DeviceCounters>& now);
+  void look_at_classes(const std::vector<DeviceCounters>& now);
   void look_at_flows(const std::vector<DeviceCounters>& now);
   std::string name(PortRef port) const;
   template <class F>

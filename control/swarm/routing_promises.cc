@@ -116,6 +116,17 @@ void RoutingPromises::look_at(std::size_t origin) {
     if (graph.is_switch(n) && !leads(n)) return;
 }
 
+void RoutingPromises::look_at_sessions(Instant now) {
+  for (const auto& d : lab_.fabric().devices()) {
+    if (!lab_.is_switch(d->id())) continue;
+    const Switch& sw = lab_.switch_named(d->name());
+    for (std::uint16_t p = 0; p < d->ports(); ++p)
+      if (sw.bfd_is_late(now, PortIndex{p}))
+        broken_(fmt::format("BFD of {}:{} is up, and has heard nothing for longer than its detection time", d->name(),
+                            p + 1));
+  }
+}
+
 void RoutingPromises::look_in_calm() {
   if (lab_.spec().routing.protocol == spec::RoutingProtocol::kStatic) return;
   if (!updates_.at_rest()) return broken_("routing is not at rest, long after the last fault");

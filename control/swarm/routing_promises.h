@@ -28,6 +28,8 @@ class RoutingPromises {
   // has no route; and with BGP no way goes through an AS twice, so that with a number per tier none goes down and up
   // again.
   void look_at_rest();
+  // At any time: no session of BFD is up that has heard nothing for longer than its detection time (RFC 5880 §6.8.4).
+  void look_at_sessions(Instant now);
 
  private:
   bool is_up(std::size_t node, PortIndex port) const;

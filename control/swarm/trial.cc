@@ -172,6 +172,7 @@ class Trial {
     promises_.look();
     transports_.look();
     routing_.look_at_rest();
+    routing_.look_at_sessions(Instant{} + t);
     if (int_promises_) int_promises_->look(promises_.counters());
   }
   // Nothing goes wrong any more; and what goes on for ever ends.

@@ -29,16 +29,33 @@ enum class PlantedBug : std::uint8_t {
   kIntLostRecord,        // of frames that arrive together, the first only gets its hop noted
   kLostWithdrawal,       // a switch does not hear that its neighbour has lost its way
   kStaleNextHop,         // a way that routing has given up stays in the switch's table
+  kBfdNeverFires,        // a session stays up however long nothing is heard
+  kNoClassChange,        // frames cross a date line in the class that they are in
   kCount
 };
 
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(PlantedBug::kCount)> kPlantedBugNames = {
-    "none",           "early-cell-release",  "lost-xon",
-    "mark-not-ect",   "stale-route",         "double-free",
-    "pause-ignored",  "pause-never-expires", "duplicate-not-counted",
-    "packet-leak",    "headroom-pool-leak",  "unstable-hash",
-    "carve-out-stays", "stale-quality-report", "int-other-queue",
-    "int-lost-record",      "lost-withdrawal",     "stale-next-hop"};
+    "none",
+    "early-cell-release",
+    "lost-xon",
+    "mark-not-ect",
+    "stale-route",
+    "double-free",
+    "pause-ignored",
+    "pause-never-expires",
+    "duplicate-not-counted",
+    "packet-leak",
+    "headroom-pool-leak",
+    "unstable-hash",
+    "carve-out-stays",
+    "stale-quality-report",
+    "int-other-queue",
+    "int-lost-record",
+    "lost-withdrawal",
+    "stale-next-hop",
+    "bfd-never-fires",
+    "no-class-change",
+};
 
 constexpr std::optional<PlantedBug> planted_bug_named(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kPlantedBugNames.size(); ++i)

@@ -43,9 +43,11 @@ FecTable::FecTable(std::vector<wire::IpPrefix> prefixes) : prefixes_(std::move(p
     }
   };
   open_range(wire::IpAddress{}, kNoFec);
+  parents_.reserve(prefixes_.size());
   for (std::uint32_t i = 0; i < prefixes_.size(); ++i) {
     close_before(&prefixes_[i].address);
     open_range(prefixes_[i].address, Fec{i});
+    parents_.push_back(open.empty() ? kNoFec : Fec{open.back()});
     open.push_back(i);
   }
   close_before(nullptr);
@@ -55,6 +57,13 @@ Fec FecTable::lookup(const wire::IpAddress& address) const noexcept {
   const auto above = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                                       [](const wire::IpAddress& a, const Range& r) { return a < r.first; });
   return std::prev(above)->fec;  // the first range begins at ::
+}
+
+Fec FecTable::find(const wire::IpPrefix& prefix, Fec near) const noexcept {
+  if (near.index() < prefixes_.size() && prefixes_[near.index()] == prefix) return near;
+  const auto at = std::lower_bound(prefixes_.begin(), prefixes_.end(), prefix);
+  if (at == prefixes_.end() || *at != prefix) return kNoFec;
+  return Fec{static_cast<std::uint32_t>(at - prefixes_.begin())};
 }
 
 }  // namespace railyard

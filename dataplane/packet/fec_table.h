@@ -27,6 +27,10 @@ class FecTable {
   Fec lookup(const wire::IpAddress& address) const noexcept;
 
   std::size_t size() const noexcept { return prefixes_.size(); }
+  // The class that stands for `prefix` itself, kNoFec if none does. `near`: where to look first.
+  Fec find(const wire::IpPrefix& prefix, Fec near = Fec{0}) const noexcept;
+  // The class of the longest prefix that contains that of `fec`, kNoFec if none does; its number is the lower one.
+  Fec parent(Fec fec) const noexcept { return parents_[fec.index()]; }
   // The prefix that class `fec` stands for; `fec` < size().
   const wire::IpPrefix& prefix(Fec fec) const noexcept { return prefixes_[fec.index()]; }
 
@@ -35,7 +39,8 @@ class FecTable {
     wire::IpAddress first;  // ends before the next one's first
     Fec fec;
   };
-  std::vector<wire::IpPrefix> prefixes_;
+  std::vector<wire::IpPrefix> prefixes_;  // sorted: one comes after those that contain it
+  std::vector<Fec> parents_;
   std::vector<Range> ranges_;
 };
 

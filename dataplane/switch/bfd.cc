@@ -35,7 +35,7 @@ void Bfd::look() noexcept {
   for (const Session& s : sessions_) {
     if (!s.has_link) continue;
     due_ = std::min(due_, s.send_at);
-    if (s.state != BfdState::kDown) due_ = std::min(due_, s.heard + detection_time());
+    if (expires(s)) due_ = std::min(due_, s.heard + detection_time());
   }
 }
 

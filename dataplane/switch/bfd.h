@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataplane/base/ids.h"
+#include "dataplane/base/planted_bug.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
 #include "dataplane/wire/bfd_control.h"
@@ -40,7 +41,7 @@ class Bfd {
     if (now < due_) return;
     for (Session& s : sessions_) {
       if (!s.has_link) continue;
-      if (s.state != wire::BfdState::kDown && now - s.heard >= detection_time()) {
+      if (expires(s) && now - s.heard >= detection_time()) {
         const bool was_up = s.state == wire::BfdState::kUp;
         go(now, s, wire::BfdState::kDown, wire::BfdDiagnostic::kDetectionTimeExpired);
         if (was_up) changed(s.port);
@@ -60,6 +61,11 @@ class Bfd {
   void link(Instant now, PortIndex port, bool up) noexcept;
 
   wire::BfdState state(PortIndex port) const noexcept { return session(port).state; }
+  // For how long nothing has been heard, of a session that is up and whose link is there; else 0.
+  Duration silence(Instant now, PortIndex port) const noexcept {
+    const Session& s = session(port);
+    return s.has_link && s.state == wire::BfdState::kUp ? now - s.heard : Duration{};
+  }
   Duration detection_time() const noexcept { return config_.interval * config_.multiplier; }
 
  private:
@@ -78,6 +84,9 @@ class Bfd {
   const Session& session(PortIndex port) const noexcept { return sessions_[by_port_[port.index()]]; }
   void go(Instant now, Session& s, wire::BfdState state, wire::BfdDiagnostic why) noexcept;
   Duration period(const Session& s) noexcept;
+  static bool expires(const Session& s) noexcept {
+    return s.state != wire::BfdState::kDown && !planted(PlantedBug::kBfdNeverFires);
+  }
   void look() noexcept;
 
   BfdConfig config_;

@@ -61,6 +61,8 @@ class ForwardingTable {
   bool operator==(const ForwardingTable&) const = default;
 
  private:
+  NextHops add_group(const Route& route);
+
   std::vector<NextHops> entries_;  // by class
   std::vector<PortIndex> members_;
   std::vector<std::uint32_t> weights_;  // of the members

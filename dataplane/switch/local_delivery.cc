@@ -34,11 +34,6 @@ std::span<const std::byte> real_octets(const Packet& p) noexcept {
 // The frame without its FCS, as the IP length counts: with an ICRC that nobody has computed yet, and with padding.
 std::size_t content_octets(const Packet& p) noexcept { return p.frame_octets - wire::kFcsOctets; }
 
-// 224.0.0.0/24 (RFC 5771 §4) or ff02::/16 (RFC 4291 §2.7).
-bool is_link_local_multicast(const wire::IpAddress& a) noexcept {
-  return a.is_v4() ? a.v4() >> 8 == 0xE00000 : a.octets[0] == 0xFF && a.octets[1] == 0x02;
-}
-
 }  // namespace
 
 void Switch::on_exception(Instant now, Arrival& a) {
@@ -114,7 +109,7 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
   }
   // Router solicitations, multicast listener reports and the like are said to every router on the link; this one has
   // nothing to answer and forwards no multicast.
-  if (is_ip(p.kind) && is_link_local_multicast(view->destination)) return consume(a.packet);
+  if (is_ip(p.kind) && view->destination.is_link_local_multicast()) return consume(a.packet);
   drop(now, a, DropReason::kNotUnderstood);
 }
 

@@ -96,6 +96,11 @@ class Switch final : public Device {
 
   // As a change: BFD sends no more, and its sessions stay as they are. So a run can come to rest.
   void stop_bfd();
+  // Whether a session of BFD is up though nothing was heard for longer than its detection time: never, with the engine
+  // at rest at `now`.
+  bool bfd_is_late(Instant now, PortIndex port) const noexcept {
+    return bfd_ != nullptr && bfd_->has(port) && bfd_->silence(now, port) > bfd_->detection_time();
+  }
 
   // Whether it hears how busy the ports of the switch at `port` are; then what that one forwards by from now on.
   bool listens_to(PortIndex port) const noexcept { return config_.ports[port.index()].quality.beyond != nullptr; }
@@ -124,7 +129,7 @@ class Switch final : public Device {
   // itself, and what it sends leaves by this port. nullptr: it is taken away. Returns what was there. Only while the
   // engine rests, and under the wall clock.
   std::unique_ptr<Attachment> attach_control(PortIndex port, std::unique_ptr<Attachment> speaker);
-  // Addresses of the speaker beside those that routes call local. Only while the engine rests.
+  // As a change: addresses of the speaker beside those that routes call local.
   void set_local_addresses(std::vector<wire::IpAddress> addresses);
 
   bool polled() const noexcept override { return !control_.empty(); }

@@ -18,14 +18,6 @@ constexpr std::size_t kMostPunted = 256;
 // Network control: CS6 (RFC 4594 section 3.1), of what carries no code point that says so.
 constexpr std::size_t kNetworkControl = 48;
 
-// For neighbours on one link (ff02::/16, 224.0.0.0/24), or no IP packet at all.
-bool is_link_local(const Packet& p) noexcept {
-  const std::byte* const l3 = p.l3();
-  if (p.kind == FrameKind::kIpv4) return std::to_integer<unsigned>(l3[16]) == 224 && (l3[17] | l3[18]) == std::byte{0};
-  if (p.kind == FrameKind::kIpv6) return l3[24] == std::byte{0xFF} && l3[25] == std::byte{0x02};
-  return true;
-}
-
 }  // namespace
 
 std::unique_ptr<Attachment> Switch::attach_control(PortIndex port, std::unique_ptr<Attachment> speaker) {
@@ -57,8 +49,7 @@ bool Switch::is_for_speaker(const Packet& p) const noexcept {
   const auto view = wire::parse_frame(p.header_span(), p.frame_octets - wire::kFcsOctets);
   if (!view) return false;
   const wire::IpAddress& to = view->destination;
-  const bool link_local = !to.is_v4() && to.octets[0] == 0xFE && (to.octets[1] & 0xC0) == 0x80;  // RFC 4291 §2.5.6
-  return link_local || std::ranges::binary_search(local_, to);
+  return to.is_link_local() || std::ranges::binary_search(local_, to);
 }
 
 void Switch::punt(Instant now, const Arrival& a) {
@@ -131,7 +122,8 @@ void Switch::take_from_speaker(Instant now, PortIndex port) {
       drop_own(now, &p, understood ? DropReason::kGiant : view.error());
       continue;
     }
-    const bool says_class = is_ip(p.kind) && (p.traffic_class_octet >> 2 != 0 || !is_link_local(p));
+    const bool says_class =
+        is_ip(p.kind) && (p.traffic_class_octet >> 2 != 0 || !view->destination.is_link_local_multicast());
     originate_in(now, &p, port, says_class ? classify(*f.trust, p) : Priority{f.trust->dscp_to_class[kNetworkControl]});
   }
 }

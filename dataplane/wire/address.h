@@ -44,6 +44,14 @@ struct IpAddress {
   constexpr bool is_unspecified() const noexcept { return *this == IpAddress{} || *this == IpAddress{0u}; }
   // 224.0.0.0/4 or ff00::/8
   constexpr bool is_multicast() const noexcept { return is_v4() ? v4() >> 28 == 0xE : octets[0] == 0xFF; }
+  // 224.0.0.0/24 (RFC 5771 §4) or ff02::/16 (RFC 4291 §2.7)
+  constexpr bool is_link_local_multicast() const noexcept {
+    return is_v4() ? v4() >> 8 == 0xE00000 : octets[0] == 0xFF && octets[1] == 0x02;
+  }
+  // fe80::/10 (RFC 4291 §2.5.6); IPv4 has none here.
+  constexpr bool is_link_local() const noexcept { return octets[0] == 0xFE && (octets[1] & 0xC0) == 0x80; }
+  // 127.0.0.0/8 (RFC 1122 §3.2.1.3) or ::1 (RFC 4291 §2.5.3)
+  constexpr bool is_loopback() const noexcept { return is_v4() ? v4() >> 24 == 127 : high() == 0 && low() == 1; }
   // 255.255.255.255
   constexpr bool is_broadcast() const noexcept { return *this == IpAddress{0xFFFFFFFFu}; }
 

@@ -86,7 +86,6 @@ std::string hops_text(const Json& hops) {
 void print_reroutings(const Json& reroutings, Duration since) {
   for (const Json& r : reroutings) {
     const auto after = [&](const char* key) {
-      if (r[key].is_null()) return std::string("no table changed");
       const std::int64_t ns = r[key].get<std::int64_t>() - r["began_ns"].get<std::int64_t>();
       return (ns < 0 ? "-" : "+") + report::time_text(Duration{std::abs(ns) * 1000});
     };
@@ -103,11 +102,11 @@ void print_reroutings(const Json& reroutings, Duration since) {
     fmt::print("\n{}: {}\n", report::time_text(began), causes);
     if (r["first_change_ns"].is_null()) {
       fmt::print("  no table has changed{}\n", r["at_rest"].get<bool>() ? "" : " yet");
-      continue;
+    } else {
+      fmt::print("  first table changed {}, last {}; {} switches, {} routes, {} messages{}\n", after("first_change_ns"),
+                 after("last_change_ns"), r["switches"].get<std::uint64_t>(), r["routes"].get<std::uint64_t>(),
+                 r["messages"].get<std::uint64_t>(), r["at_rest"].get<bool>() ? "" : "; not at rest yet");
     }
-    fmt::print("  first table changed {}, last {}; {} switches, {} routes, {} messages{}\n", after("first_change_ns"),
-               after("last_change_ns"), r["switches"].get<std::uint64_t>(), r["routes"].get<std::uint64_t>(),
-               r["messages"].get<std::uint64_t>(), r["at_rest"].get<bool>() ? "" : "; not at rest yet");
     if (const auto lost = r["lost_packets"].get<std::uint64_t>(); lost > 0)
       fmt::print("  {} packets lost, the first {}, the last {}\n", lost, after("first_lost_ns"), after("last_lost_ns"));
     if (const auto n = r["reordered_packets"].get<std::uint64_t>(); n > 0) fmt::print("  {} packets out of order\n", n);

@@ -36,11 +36,10 @@ Tree plain(const std::string& text) { return Tree::plain(text); }
 Tree typed(std::string_view type) { return Tree::map({{"type", Tree::string(std::string(type))}}); }
 
 std::optional<std::string> not_one_host(const wire::IpAddress& a) {
-  const bool loopback = a.is_v4() ? a.v4() >> 24 == 127 : a.high() == 0 && a.low() == 1;
   const char* what = a.is_unspecified() ? "the unspecified address"
                      : a.is_multicast() ? "a multicast address"
                      : a.is_broadcast() ? "the broadcast address"
-                     : loopback         ? "the loopback address"
+                     : a.is_loopback()  ? "the loopback address"
                                         : nullptr;
   if (what == nullptr) return std::nullopt;
   return fmt::format("{} is {}; expected the address of one host", to_string(a), what);
