@@ -5,14 +5,11 @@
 #include <utility>
 
 #include "control/spec/addresses.h"
+#include "control/spec/interface_name.h"
+#include "control/spec/link_ends.h"
 
 namespace railyard::daemon {
 namespace {
-
-struct LinkEnd {
-  const spec::LinkSpec* link;
-  spec::PortName peer;
-};
 
 // What the link of a NIC leads to.
 hosts::Neighbour neighbour(const spec::Lab& lab, const spec::PortName& peer) {
@@ -28,11 +25,7 @@ hosts::Neighbour neighbour(const spec::Lab& lab, const spec::PortName& peer) {
 }  // namespace
 
 hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
-  std::map<spec::PortName, LinkEnd> ends;
-  for (const spec::LinkSpec& l : lab.links) {
-    ends[l.a] = {&l, l.b};
-    ends[l.b] = {&l, l.a};
-  }
+  const std::map<spec::PortName, spec::LinkEnd> ends = spec::link_ends(lab);
   hosts::LabHosts out{.name = name, .hosts = {}, .others = {}};
   std::size_t nics = 0;
   for (const spec::NodeSpec& node : lab.nodes) {
@@ -50,10 +43,12 @@ hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
       const spec::NicSpec& nic = node.nics[i];
       const int port = static_cast<int>(i) + 1;
       if (!is_namespace) {
-        out.others.push_back({node.name, port, nic.address_v4, nic.address_v6});
+        out.others.push_back(
+            {node.name, port, nic.address_v4, nic.address_v6, spec::interface_name(lab, node, port)});
         continue;
       }
       hosts::HostNic made;
+      made.interface = spec::interface_name(lab, node, port);
       made.mac = nic.mac.value_or(wire::MacAddress{});
       made.address_v4 = nic.address_v4;
       made.address_v6 = nic.address_v6;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "control/export/export.h"
+#include "control/spec/interface_name.h"
 #include "control/spec/yaml/print.h"
 #include "control/spec/yaml/tree.h"
 
@@ -19,7 +20,9 @@ std::string containerlab(const spec::Lab& lab) {
   }
   Tree links = Tree::list({});
   for (const spec::LinkSpec& link : lab.links) {
-    const auto end = [](const spec::PortName& p) { return Tree::string(fmt::format("{}:eth{}", p.node, p.port)); };
+    const auto end = [&](const spec::PortName& p) {
+      return Tree::string(fmt::format("{}:{}", p.node, spec::interface_name(lab, *lab.find(p.node), p.port)));
+    };
     links.items.push_back(
         Tree::map({{"endpoints", Tree::list({end(link.a), end(link.b)})}, {"mtu", Tree::plain(std::to_string(link.mtu))}}));
   }

@@ -20,7 +20,6 @@ namespace {
 
 using spec::Tree;
 
-constexpr std::size_t kMostNics = 16;  // of a host: a node with more links is a switch
 
 // The numbers in a name, so that eth2 comes before eth10 and e1-1 before e1-2.
 std::vector<unsigned long> numbers_in(const std::string& name) {
@@ -125,7 +124,7 @@ class Reader {
 
   bool is_host(const Tree::Entry& node) const {
     const auto as_said = [&](const std::string& pattern) { return spec::matches(pattern, node.key); };
-    return kind_of(node.value) == "linux" && interfaces_.at(node.key).size() <= kMostNics &&
+    return kind_of(node.value) == "linux" && interfaces_.at(node.key).size() <= static_cast<std::size_t>(spec::kMostNics) &&
            !interfaces_.at(node.key).empty() && std::ranges::none_of(switches_, as_said);
   }
 

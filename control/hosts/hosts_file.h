@@ -7,7 +7,7 @@
 
 namespace railyard::hosts {
 
-// A line per address: "10.0.0.1 h1 h1.eth1". A host's name stands for its first NIC; NIC k is HOST.eth<k>.
+// A line per address: "10.0.0.1 h1 h1.eth1". A host's name stands for its first NIC; a NIC is HOST.INTERFACE.
 std::string hosts_file(const LabHosts& lab);
 
 // The same without localhost, to stand beside what is in a file already.

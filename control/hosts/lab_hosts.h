@@ -21,8 +21,8 @@ struct Neighbour {
   std::optional<wire::IpAddress> address_v6;
 };
 
-// NIC k of a host (from 1) is eth<k> in its namespace.
 struct HostNic {
+  std::string interface;  // its name in the namespace
   wire::MacAddress mac;
   std::optional<wire::IpAddress> address_v4;
   std::optional<wire::IpAddress>
@@ -45,6 +45,7 @@ struct OtherAddress {
   int port = 0;      // of the NIC, from 1; 0: a switch's loopback
   std::optional<wire::IpAddress> address_v4;
   std::optional<wire::IpAddress> address_v6;
+  std::string interface{};  // of the NIC, as its host calls it
 };
 
 struct LabHosts {

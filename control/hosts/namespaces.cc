@@ -210,9 +210,9 @@ Batch links(const Part& part) {
       const HostNic& nic = host.nics[n];
       const std::string end = fabric_interface(host, n);
       ip.add(
-          "link add name {} mtu {} numtxqueues 1 numrxqueues 1 type veth peer name eth{} netns {} address {} mtu {} "
+          "link add name {} mtu {} numtxqueues 1 numrxqueues 1 type veth peer name {} netns {} address {} mtu {} "
           "numtxqueues 1 numrxqueues 1",
-          end, nic.mtu, n + 1, host_namespace(lab.name, host.name), to_string(nic.mac), nic.mtu);
+          end, nic.mtu, nic.interface, host_namespace(lab.name, host.name), to_string(nic.mac), nic.mtu);
       ip.add("link set {} up", end);
     }
   }
@@ -254,35 +254,36 @@ class HostSetUp {
   void add_nic(std::size_t n) {
     const HostNic& nic = host_.nics[n];
     const std::size_t port = n + 1;
-    ip_.add("link set eth{} up", port);
+    ip_.add("link set {} up", nic.interface);
     for (const bool v4 : {true, false}) {
       const auto [own, neighbour] = side(nic, v4);
       if (!own) continue;
-      ip_.add("address add {}/{} dev eth{}{}", to_string(*own), v4 ? 32 : 128, port, v4 ? "" : " nodad");
+      ip_.add("address add {}/{} dev {}{}", to_string(*own), v4 ? 32 : 128, nic.interface, v4 ? "" : " nodad");
       if (!neighbour) continue;
       const std::string to = to_string(*neighbour);
-      ip_.add("neighbour replace {} lladdr {} dev eth{} nud permanent", to, to_string(nic.neighbour->mac), port);
+      ip_.add("neighbour replace {} lladdr {} dev {} nud permanent", to, to_string(nic.neighbour->mac), nic.interface);
       // What is sent from a NIC's address leaves by that NIC.
       const std::size_t table = kFirstTable + port;
       const bool ruled = host_.nics.size() > 1;
       if (ruled) (v4 ? ip_ : ip6_).add("rule add from {} lookup {} priority {}", to_string(*own), table, table);
       if (nic.neighbour->is_switch) {
-        ip_.add("route add default via {} dev eth{} onlink metric {}", to, port, port);
-        if (ruled) ip_.add("route add default via {} dev eth{} onlink table {}", to, port, table);
+        ip_.add("route add default via {} dev {} onlink metric {}", to, nic.interface, port);
+        if (ruled) ip_.add("route add default via {} dev {} onlink table {}", to, nic.interface, table);
       } else if (ruled) {
-        ip_.add("route add {}/{} dev eth{} table {}", to, v4 ? 32 : 128, port, table);
+        ip_.add("route add {}/{} dev {} table {}", to, v4 ? 32 : 128, nic.interface, table);
       }
     }
   }
 
   void add_route(const HostRoute& route) {
     const bool v4 = route.to.is_v4();
-    const auto [own, neighbour] = side(host_.nics[route.nic], v4);
+    const HostNic& nic = host_.nics[route.nic];
+    const auto [own, neighbour] = side(nic, v4);
     if (!own || !neighbour) return;
     if (route.direct)
-      ip_.add("route add {} dev eth{}", to_string(route.to), route.nic + 1);
+      ip_.add("route add {} dev {}", to_string(route.to), nic.interface);
     else
-      ip_.add("route add {} via {} dev eth{} onlink", to_string(route.to), to_string(*neighbour), route.nic + 1);
+      ip_.add("route add {} via {} dev {} onlink", to_string(route.to), to_string(*neighbour), nic.interface);
   }
 
   const LabHosts& lab_;
@@ -295,19 +296,19 @@ class HostSetUp {
 
 bool is_shaped(const HostNic& nic) { return nic.rate.bps > 0 && nic.rate <= kMostShapedRate; }
 
-// Shapes NIC `n` of a host, from 0, to its rate, whatever it was before.
-void add_shaper(Batch& tc, const HostNic& nic, std::size_t n) {
+// Shapes a NIC to its rate, whatever it was before.
+void add_shaper(Batch& tc, const HostNic& nic) {
   // At least two frames; larger packets of TCP are cut.
   const Bytes burst = std::max(nic.rate * kBurst, Bytes{2 * (nic.mtu + 64)});
   // Its inner queue drops and marks nothing before it is full: marks come from the fabric only.
-  tc.add("qdisc replace dev eth{} root tbf rate {}bit burst {} limit {} overhead {}", n + 1, nic.rate.bps, burst.n,
-         kQueue.n, kFcs + nic.framing.around());
+  tc.add("qdisc replace dev {} root tbf rate {}bit burst {} limit {} overhead {}", nic.interface, nic.rate.bps,
+         burst.n, kQueue.n, kFcs + nic.framing.around());
 }
 
 Batch shapers(const LabHosts& lab, const NamespaceHost& host) {
   Batch tc("tc", host_namespace(lab.name, host.name));
-  for (std::size_t n = 0; n < host.nics.size(); ++n)
-    if (is_shaped(host.nics[n])) add_shaper(tc, host.nics[n], n);
+  for (const HostNic& nic : host.nics)
+    if (is_shaped(nic)) add_shaper(tc, nic);
   return tc;
 }
 
@@ -315,11 +316,12 @@ Batch shapers(const LabHosts& lab, const NamespaceHost& host) {
 Batch changed_shapers(const LabHosts& lab, const NamespaceHost& was, const NamespaceHost& host) {
   Batch tc("tc", host_namespace(lab.name, host.name));
   for (std::size_t n = 0; n < host.nics.size(); ++n) {
-    if (host.nics[n].rate == was.nics[n].rate) continue;
-    if (is_shaped(host.nics[n]))
-      add_shaper(tc, host.nics[n], n);
+    const HostNic& nic = host.nics[n];
+    if (nic.rate == was.nics[n].rate) continue;
+    if (is_shaped(nic))
+      add_shaper(tc, nic);
     else
-      tc.add("qdisc replace dev eth{} root noqueue", n + 1);
+      tc.add("qdisc replace dev {} root noqueue", nic.interface);
   }
   return tc;
 }
@@ -373,7 +375,7 @@ void make(const Part& part, Journal& journal) {
   for (const std::size_t h : part.hosts) {
     const NamespaceHost& host = lab.hosts[h];
     in_namespace(host_namespace(lab.name, host.name), [&] {
-      for (std::size_t n = 0; n < host.nics.size(); ++n) switch_offloads_off(fmt::format("eth{}", n + 1));
+      for (const HostNic& nic : host.nics) switch_offloads_off(nic.interface);
     });
     shapers(lab, host).run_or_throw(journal);
     HostSetUp(lab, h).run(journal);

@@ -114,21 +114,40 @@ void read_nodes(Draft& draft) {
   if (draft.lab.nodes.empty()) draft.document->fail("no nodes; expected a topology, or nodes and links");
 }
 
+// Calls `set(settings, where, node)` for each switch that a pattern of `switches` fits, in the order of the patterns.
+template <class F>
+void for_each_fitting(Draft& draft, F&& set) {
+  if (draft.sections.switches == nullptr) return;
+  for (const Tree::Entry& e : draft.sections.switches->entries) {
+    if (!is_pattern(e.key)) continue;
+    const auto fits = [&](const NodeSpec& n) { return n.kind == Kind::kSwitch && matches(e.key, n.name); };
+    if (std::ranges::none_of(draft.lab.nodes, fits))
+      fail_at(e.place, draft.sections.switches->path, fmt::format("no switch is named '{}'", e.key));
+    NodeSpec settings;
+    switch_pattern_keys().read(e.value, settings);
+    for (NodeSpec& node : draft.lab.nodes)
+      if (fits(node)) set(settings, e.value, node);
+  }
+}
+
+// Switches that name no profile themselves have that of the last pattern that they fit, else the preset's.
+void choose_profiles(Draft& draft) {
+  for_each_fitting(draft, [&](const NodeSpec& settings, const Tree& where, NodeSpec& node) {
+    const Tree* const said = where.find("profile");
+    if (said == nullptr) return;
+    if (!draft.lab.switches.contains(settings.profile))
+      said->fail(fmt::format("there is no switch profile '{}'", settings.profile));
+    if (draft.nodes[draft.node_index.at(node.name)]->find("profile") == nullptr) node.profile = settings.profile;
+  });
+}
+
 // Switches that say nothing about it are controlled as the last pattern that they fit says, else as their profile does.
 void control_switches(Draft& draft) {
   Lab& lab = draft.lab;
   std::map<std::string, ControlSpec> by_pattern;
-  if (draft.sections.switches != nullptr)
-    for (const Tree::Entry& e : draft.sections.switches->entries) {
-      if (!is_pattern(e.key)) continue;
-      const auto fits = [&](const NodeSpec& n) { return n.kind == Kind::kSwitch && matches(e.key, n.name); };
-      if (std::ranges::none_of(lab.nodes, fits))
-        fail_at(e.place, draft.sections.switches->path, fmt::format("no switch is named '{}'", e.key));
-      NodeSpec pattern;
-      switch_pattern_keys().read(e.value, pattern);
-      for (const NodeSpec& node : lab.nodes)
-        if (fits(node) && pattern.control) by_pattern[node.name] = *pattern.control;
-    }
+  for_each_fitting(draft, [&](const NodeSpec& settings, const Tree&, NodeSpec& node) {
+    if (settings.control) by_pattern[node.name] = *settings.control;
+  });
   for (NodeSpec& node : lab.nodes) {
     if (node.kind != Kind::kSwitch || node.control) continue;
     const auto fitting = by_pattern.find(node.name);
@@ -233,6 +252,7 @@ Lab read_lab(const Tree& document) {
   read_collectives(draft);
   read_faults(draft);
 
+  choose_profiles(draft);
   check_profiles(draft);
   attach_by_profile(draft.lab);
   control_switches(draft);

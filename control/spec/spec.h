@@ -186,6 +186,7 @@ struct HostProfile {
   UetNicSpec uet;
   std::optional<ScaleUpSpec> scale_up;  // nothing: ranks of a host reach each other through the fabric
   std::string qos = "default";  // its classes' scheduling is the NIC's ETS
+  std::vector<std::string> interfaces;  // what NICs 1, 2, ... are called (interface_name.h); none: eth1, eth2, ...
 
   bool operator==(const HostProfile&) const = default;
 };

@@ -65,6 +65,48 @@ TEST(Routing, TellsWhatEachEventHasCost) {
   EXPECT_LT(r.last_lost_ns, 6'110'000);
 }
 
+// spine1 is 20 km away. What a sender has sent by it is overtaken when its flows move to spine2: on each of these, what
+// was on the way for 200 us. The other way round, nothing is.
+std::string with_a_long_way(const char* drained) {
+  return fmt::format(
+      "name: long\n"
+      "nodes:\n  leaf1: {{ kind: switch }}\n  leaf2: {{ kind: switch }}\n  spine1: {{ kind: switch }}\n"
+      "  spine2: {{ kind: switch }}\n  h1: {{ kind: host }}\n  h2: {{ kind: host }}\n"
+      "links: [[h1:1, leaf1:1], [h2:1, leaf2:1], [leaf1:2, spine1:1, {{ cable: 20000m }}], [leaf2:2, spine1:2, "
+      "{{ cable: 20000m }}], [leaf1:3, spine2:1], [leaf2:3, spine2:2]]\n"
+      "traffic: [{{ name: t, from: h1, to: h2, flows: 8, payload: 1024B, rate: 1Gbps }}]\n"
+      "faults: [{{ name: d, on: {}, at: 2ms, drain: true }}]\n"
+      "routing: {{ carrier-delay: 1ms, processing: 1ms, message-delay: 100us, fib-delay: 1ms }}\n"
+      "run: {{ duration: 20ms, drain: 10ms }}\n",
+      drained);
+}
+
+TEST(Routing, TellsHowManyPacketsAnEventHasPutOutOfOrder) {
+  Scenario from_long_to_short(with_a_long_way("spine1"));
+  from_long_to_short.run_until(2_ms);
+  std::size_t moved = 0;
+  const std::uint64_t sent_by_spine1 = from_long_to_short.port("spine1:2").tx_packets();
+  from_long_to_short.run_to_the_end();
+  ASSERT_THAT(from_long_to_short.routing().reroutings(), SizeIs(1));
+  const auto& r = from_long_to_short.routing().reroutings()[0];
+  std::uint64_t reordered = 0;
+  for (const report::FlowReport& f : from_long_to_short.report().flows) {
+    reordered += f.reordered;
+    moved += f.reordered > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(r.reordered, reordered);
+  ASSERT_GT(moved, 0u);
+  ASSERT_GT(sent_by_spine1, 0u);
+  const double of_one = 200e-6 * 1e9 / 8 / 1024;
+  EXPECT_NEAR(static_cast<double>(reordered), static_cast<double>(moved) * of_one, 2.0 * static_cast<double>(moved));
+  EXPECT_EQ(r.lost, 0u);
+
+  Scenario from_short_to_long(with_a_long_way("spine2"));
+  from_short_to_long.run_to_the_end();
+  ASSERT_THAT(from_short_to_long.routing().reroutings(), SizeIs(1));
+  EXPECT_EQ(from_short_to_long.routing().reroutings()[0].reordered, 0u);
+}
+
 // ---- Bundles: several links that are one ------------------------------------------------------------------------------
 
 // leafN: ports 1..4 to hosts, 5, 6 to spine1 and 7, 8 to spine2. `faults` at 2 ms.

@@ -1,4 +1,5 @@
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,22 @@ void check_headroom(const Draft& draft) {
           .fail(fmt::format("{} is not less than the whole buffer of switch profile {} ({})", format(*c.headroom), name,
                             format(profile.buffer)));
     }
+  }
+}
+
+// Every NIC has a name of its own.
+void check_interfaces(const Draft& draft) {
+  for (const auto& [name, profile] : draft.lab.hosts) {
+    if (profile.interfaces.empty()) continue;
+    const Tree& said = draft.sections.hosts->at_or_self(name).at_or_self("interfaces");
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < profile.interfaces.size(); ++i)
+      if (!seen.insert(profile.interfaces[i]).second || profile.interfaces[i] == "lo")
+        said.items[i].fail(fmt::format("interface '{}' is there already", profile.interfaces[i]));
+    for (const NodeSpec& node : draft.lab.nodes)
+      if (node.kind == NodeSpec::Kind::kHost && node.profile == name && node.nics.size() > profile.interfaces.size())
+        said.fail(fmt::format("{} names, but {} has {} NICs; expected a name for each", profile.interfaces.size(),
+                              node.name, node.nics.size()));
   }
 }
 

@@ -248,7 +248,10 @@ const Table<HostProfile>& host_keys() {
            "network between ranks of collectives in one host; off: they use their NICs and the fabric"),
        key("qos", &HostProfile::qos, name_form(),
            "name of the QoS profile; the scheduling of its classes is the NIC's ETS")
-           .show()}};
+           .show(),
+       key("interfaces", &HostProfile::interfaces, list_of(interface_name()),
+           "names of NICs 1, 2, ... (in a rail design: of rails 1, 2, ...) in namespaces, /etc/hosts and exports; none: "
+           "eth1, eth2, ...")}};
   return table;
 }
 

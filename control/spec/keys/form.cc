@@ -80,6 +80,16 @@ Form<std::string> text_without_control_characters(std::size_t most_octets) {
   });
 }
 
+Form<std::string> interface_name() {
+  constexpr std::size_t kLongestInterface = 15;  // IFNAMSIZ with the final zero
+  return checked<std::string>(text_without_control_characters(kLongestInterface),
+                              [](const std::string& name) -> std::optional<std::string> {
+                                if (name.find_first_of("/ ") == std::string::npos && name != "." && name != "..")
+                                  return {};
+                                return fmt::format("'{}' is no name of a network interface", name);
+                              });
+}
+
 Form<std::string> name_form() { return scalar<std::string>("a name", parse_name, plain, reference("name")); }
 
 Form<bool> boolean() {

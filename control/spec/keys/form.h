@@ -28,6 +28,7 @@ inline constexpr Duration kAnyTime{std::int64_t{100'000} * kPicosecondsPerSecond
 // ---- Words and numbers ---------------------------------------------------------------------------------------------
 
 Form<std::string> any_text();
+Form<std::string> interface_name();  // of a network interface of Linux: 15 octets at most
 Form<std::string> text_without_control_characters(std::size_t most_octets);  // paths and device names; not empty
 Form<std::string> name_form();                                               // of nodes and profiles
 Form<bool> boolean();

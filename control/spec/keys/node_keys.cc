@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kLongestSocket = 107;  // sockaddr_un holds 108 with the final zero
 constexpr std::size_t kLongestDevice = 256;
-constexpr std::size_t kLongestInterface = 15;  // IFNAMSIZ with the final zero
 
 Key<NodeSpec> kind(NodeSpec::Kind only, const char* word) {
   return key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{word, only}}),
@@ -230,15 +229,6 @@ void check_pcap(const Tree& map, const AttachPcap& pcap) {
   if (pcap.in.empty() && pcap.out.empty()) map.fail("neither in nor out; expected a file to replay or to write");
 }
 
-Form<std::string> interface_name() {
-  return checked<std::string>(text_without_control_characters(kLongestInterface),
-                              [](const std::string& name) -> std::optional<std::string> {
-                                if (name.find_first_of("/ ") == std::string::npos && name != "." && name != "..")
-                                  return {};
-                                return fmt::format("'{}' is no name of a network interface", name);
-                              });
-}
-
 constexpr const char* kAttachExpected =
     "namespace, vm, or a map with one of pcap, vhost-user, vhost-user-client, memif, "
     "tap, netdev, dpdk";
@@ -415,7 +405,7 @@ bool is_pattern(const std::string& name) noexcept { return name.find_first_of("*
 
 const Table<NodeSpec>& switch_pattern_keys() {
   static const Table<NodeSpec> table{
-      "switch-pattern", "Settings of all switches whose names fit", {switch_control()}};
+      "switch-pattern", "Settings of all switches whose names fit", {profile("switches"), switch_control()}};
   return table;
 }
 

@@ -64,8 +64,8 @@ TEST(Export, ContainerlabReadsTheSameNodesAndLinks) {
 
 TEST(Export, TheAddressPlanHasALineOfEachNicAndLoopback) {
   EXPECT_THAT(address_plan(lab()),
-              AllOf(StartsWith("node,port,peer,mac,ipv4,ipv6,rate_bps,mtu\nleaf1,lo,,,10.255.0.1,fd00:ffff::1,,\n"),
-                    HasSubstr("\nh2,1,leaf1:2,"), HasSubstr(",10.0.0.2,fd00::2,25000000000,4200\n")));
+              AllOf(StartsWith("node,port,interface,peer,mac,ipv4,ipv6,rate_bps,mtu\nleaf1,lo,lo,,,10.255.0.1,fd00:ffff::1,,\n"),
+                    HasSubstr("\nh2,1,eth1,leaf1:2,"), HasSubstr(",10.0.0.2,fd00::2,25000000000,4200\n")));
 }
 
 TEST(Import, WhatIsExportedForContainerlabIsTheSameFabric) {

@@ -58,7 +58,8 @@ class NamespacesTest : public testing::Test {
       NamespaceHost& host = lab.hosts.emplace_back(NamespaceHost{fmt::format("h{}", h), {}});
       for (int port = 1; port <= rails; ++port)
         host.nics.push_back(
-            {.mac = nic_mac(h, port),
+            {.interface = fmt::format("eth{}", port),
+             .mac = nic_mac(h, port),
              .address_v4 = wire::IpAddress::parse(address_text(h, port)),
              .address_v6 = wire::IpAddress::parse(fmt::format("fd99:0:0:{}::{}", port - 1, h)),
              .mtu = 9000,

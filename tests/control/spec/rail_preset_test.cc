@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/spec/interface_name.h"
 #include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
@@ -156,6 +157,22 @@ TEST(Racks, CanBeSaidByNode) {
   const Lab lab = parse_small_with("", {"nodes.h1.rack=a", "nodes.leaf1.rack=b"});
   EXPECT_EQ(racks(lab), (Racks{{"a", {"h1"}}, {"b", {"leaf1"}}}));
   EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab);
+}
+
+TEST(Interfaces, AreCalledAsTheProfileSays) {
+  const std::string topology = "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 0 }\n";
+  const Lab lab = parse(topology + "hosts: { default: { interfaces: [ens1f0, ens6f1] } }\n", "x.yaml");
+  EXPECT_EQ(interface_name(lab, *lab.find("h2"), 2), "ens6f1");
+  EXPECT_EQ(interface_name(lab, *lab.find("leaf-r1"), 2), "eth2");
+  EXPECT_EQ(parse(to_yaml(lab), "show.yaml").hosts.at("default").interfaces, lab.hosts.at("default").interfaces);
+  EXPECT_EQ(interface_name(rails("hosts: 2, rails: 2, spines: 0"), *lab.find("h2"), 2), "eth2");
+
+  EXPECT_EQ(error_of(topology + "hosts: { default: { interfaces: [ens1f0] } }\n"),
+            "x.yaml:3:34: hosts.default.interfaces: 1 names, but h1 has 2 NICs; expected a name for each");
+  EXPECT_EQ(error_of(topology + "hosts: { default: { interfaces: [a, b, a] } }\n"),
+            "x.yaml:3:41: hosts.default.interfaces[2]: interface 'a' is there already");
+  EXPECT_THAT(error_of(topology + "hosts: { default: { interfaces: [a/b, b] } }\n"),
+              HasSubstr("'a/b' is no name of a network interface"));
 }
 
 }  // namespace
