@@ -158,6 +158,15 @@ wire::IpAddress ipv6_of_rail(int rail, int leaf, int nic) noexcept {
   return ipv6_of(0, static_cast<std::uint16_t>(rail), static_cast<std::uint16_t>(leaf), static_cast<std::uint32_t>(nic));
 }
 
+wire::IpAddress ipv4_of_leaf(int leaf, int n) noexcept {
+  return ipv4_in_block(static_cast<std::uint32_t>(leaf), static_cast<std::uint32_t>(n));
+}
+
+wire::IpAddress ipv6_of_leaf(int leaf, int rail, int nic) noexcept {
+  return ipv6_of(static_cast<std::uint16_t>(leaf + 1), static_cast<std::uint16_t>(rail), 0,
+                 static_cast<std::uint32_t>(nic));
+}
+
 void assign_addresses(Lab& lab) { Assignment(lab).run(); }
 
 }  // namespace railyard::spec

@@ -24,6 +24,10 @@ wire::MacAddress automatic_mac(std::size_t node, int port) noexcept;
 // `leaf`-th (from 0) leaf of that rail is 10.rail.leaf.nic and fd00:0:rail:leaf::nic.
 wire::IpAddress ipv4_of_rail(int rail, int leaf, int nic) noexcept;
 wire::IpAddress ipv6_of_rail(int rail, int leaf, int nic) noexcept;
+// The `n`-th address of the /24 of leaf `leaf`, from 0: 10.<leaf in two octets>.n; and fd00:leaf:rail::nic, which has a
+// prefix per leaf and within it one per rail.
+wire::IpAddress ipv4_of_leaf(int leaf, int n) noexcept;
+wire::IpAddress ipv6_of_leaf(int leaf, int rail, int nic) noexcept;
 
 // Fills in what is missing: of all NICs and switches the addresses, of NICs that no host outside is attached to the MAC
 // address too (a host outside brings its own; a capture file does not). A MAC that somebody said elsewhere is given as

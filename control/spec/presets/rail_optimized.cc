@@ -11,8 +11,10 @@
 // `switches-per-rail: 2`: a host has two NICs on each rail, at leaves leaf-r1a and leaf-r1b; NICs 1 and 2 are those of rail
 // 1. `rails-per-switch: 2`: two rails share leaf-r1-r2, whose ports 1..H are rail 1's, the next H rail 2's. Rails that share
 // leaves are kept apart as VLANs, 101 for rail 1, 102 for rail 2, ... (`rail-vlans`), and so have addresses by rail:
-// 10.r.n.j and fd00:0:r:n::j is the j-th NIC of rail r at the n-th of its leaves.
+// 10.r.n.j and fd00:0:r:n::j is the j-th NIC of rail r at the n-th of its leaves. `addresses: leaf`: each leaf has a /24,
+// 10.n.n.0, in equal parts for its rails.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -27,6 +29,8 @@ namespace {
 constexpr int kMostSwitchesPerRail = 8;
 constexpr int kVlanBeforeRails = 100;
 
+enum class AddressRule { kRail, kLeaf };
+
 struct RailOptimized : Clos {
   int hosts = 0;
   int rails = 0;
@@ -34,6 +38,7 @@ struct RailOptimized : Clos {
   int rails_per_switch = 1;
   int switches_per_rail = 1;
   std::optional<bool> rail_vlans;
+  std::optional<AddressRule> addresses;
 };
 
 const Table<RailOptimized>& rail_optimized_keys() {
@@ -50,7 +55,11 @@ const Table<RailOptimized>& rail_optimized_keys() {
             "rails that share a leaf; all: one switch for all rails of a group (default: 1)"),
         key("rail-vlans", &RailOptimized::rail_vlans, maybe(boolean()),
             "each rail is a VLAN, 100 + its number, with addresses 10.rail.leaf.x; rails reach each other over scale-up "
-            "networks only (default: true where rails share leaves)")};
+            "networks only (default: true where rails share leaves)"),
+        key("addresses", &RailOptimized::addresses,
+            maybe(choice<AddressRule>({{"rail", AddressRule::kRail}, {"leaf", AddressRule::kLeaf}})),
+            "with rail-vlans: rail: a /24 per rail and leaf; leaf: a /24 per leaf, divided equally between its rails (two "
+            "/25, four /26), which the leaf announces as one (default: rail)")};
     for (Key<RailOptimized>& key : clos_keys<RailOptimized>()) keys.push_back(std::move(key));
     return Table<RailOptimized>{"rail-optimized",
                                 "NIC r of every host is linked to a leaf of rail r: leaf-r1.., spine1.., h1..",
@@ -74,7 +83,16 @@ class Rails {
     check_most(topology, leaves(), "leaves", kMostSwitches);
     if (groups_ > 1 && said.spines == 0)
       topology.at_or_self("spines").fail(fmt::format("{} groups without spines; expected at least 1 spine", groups_));
-    if (!vlans()) return;
+    if (!vlans()) {
+      if (said.addresses) topology.at_or_self("addresses").fail("rails are not VLANs; expected rail-vlans: true");
+      return;
+    }
+    if (by_leaf()) {
+      if (per_group_ > subnet() - 2)
+        topology.at_or_self("addresses")
+            .fail(fmt::format("{} hosts per leaf; the subnet of a rail has {} addresses for hosts", per_group_, subnet() - 2));
+      return;
+    }
     if (groups_ * said.switches_per_rail > kMostLeavesOfRail)
       topology.at_or_self("rail-vlans")
           .fail(fmt::format("{} leaves per rail; expected at most {}, or rail-vlans: false",
@@ -109,14 +127,25 @@ class Rails {
   int nic(int rail, int copy) const noexcept { return rail * said_.switches_per_rail + copy + 1; }
 
   void set_addresses(int rail, int copy, int host, NicSpec& nic) const {
+    const int number = host % per_group_ + 1;
+    if (by_leaf()) {
+      const int leaf = (group_of(host) * sets_ + set_of(rail)) * said_.switches_per_rail + copy;
+      nic.address_v4 = ipv4_of_leaf(leaf, rail % per_leaf_ * subnet() + number);
+      nic.address_v6 = ipv6_of_leaf(leaf, rail + 1, number);
+      return;
+    }
     const int leaf = group_of(host) * said_.switches_per_rail + copy;
-    nic.address_v4 = ipv4_of_rail(rail + 1, leaf, host % per_group_ + 1);
-    nic.address_v6 = ipv6_of_rail(rail + 1, leaf, host % per_group_ + 1);
+    nic.address_v4 = ipv4_of_rail(rail + 1, leaf, number);
+    nic.address_v6 = ipv6_of_rail(rail + 1, leaf, number);
   }
 
  private:
   static constexpr int kMostLeavesOfRail = 256;
   static constexpr int kMostHostsOfLeaf = 254;
+
+  bool by_leaf() const noexcept { return said_.addresses == AddressRule::kLeaf; }
+  // Addresses of one rail in the /24 of a leaf.
+  int subnet() const noexcept { return 256 / static_cast<int>(std::bit_ceil(static_cast<unsigned>(per_leaf_))); }
 
   const RailOptimized& said_;
   int per_group_ = 0;

@@ -1,6 +1,8 @@
 #include "control/routing/shortest_paths.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -194,6 +196,24 @@ TEST(ShortestPaths, ToNowhereAreNone) {
   const Routing r(kLeafSpine);
   EXPECT_EQ(r.ports("leaf1", "192.0.2.1"), std::nullopt);
   EXPECT_EQ(r.ports("leaf1", "2001:db8::1"), std::nullopt);
+}
+
+// With addresses by rail a shared leaf announces a prefix for each rail; by leaf, one for all.
+TEST(Announcements, OfALeafThatRailsShare) {
+  const auto prefixes_of_a_leaf = [](const std::string& addresses) {
+    const spec::Lab lab = spec::parse("name: x\ntopology: { preset: rail-optimized, hosts: 4, rails: 4, rails-per-switch: 2, "
+                                      "hosts-per-group: 2, spines: 1, addresses: " +
+                                          addresses + " }\n",
+                                      "x.yaml");
+    std::set<std::size_t> counts;
+    for (const Origin& o : shortest_paths(Graph(lab)).announced.origins)
+      if (lab.nodes[o.owners.front().node].role == "leaf")
+        counts.insert(static_cast<std::size_t>(std::ranges::count_if(
+            o.prefixes, [](const wire::IpPrefix& p) { return p.is_v4() && p.length < 128; })));
+    return counts;
+  };
+  EXPECT_THAT(prefixes_of_a_leaf("rail"), ElementsAre(2));
+  EXPECT_THAT(prefixes_of_a_leaf("leaf"), ElementsAre(1));
 }
 
 }  // namespace

@@ -159,6 +159,23 @@ TEST(Racks, CanBeSaidByNode) {
   EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab);
 }
 
+// Two rails share each leaf: its /24 is two /25, and what it announces is the /24 or less.
+TEST(SharedLeaves, MayHaveASubnetEachInThePrefixOfTheirLeaf) {
+  const Lab lab = rails("hosts: 4, rails: 4, rails-per-switch: 2, hosts-per-group: 2, spines: 1, addresses: leaf");
+  EXPECT_EQ(address(lab, "h1", 1), "10.0.0.1");
+  EXPECT_EQ(address(lab, "h2", 1), "10.0.0.2");
+  EXPECT_EQ(address(lab, "h1", 2), "10.0.0.129");
+  EXPECT_EQ(address(lab, "h1", 3), "10.0.1.1");
+  EXPECT_EQ(address(lab, "h3", 4), "10.0.3.129");
+  EXPECT_EQ(to_string(*lab.find("h3")->nics[3].address_v6), "fd00:4:4::1");
+  EXPECT_EQ(address(rails("hosts: 3, rails: 8, rails-per-switch: all, spines: 0, addresses: leaf"), "h3", 8), "10.0.0.227");
+
+  EXPECT_THAT(rails_error("hosts: 127, rails: 2, rails-per-switch: 2, addresses: leaf"),
+              HasSubstr("topology.addresses: 127 hosts per leaf; the subnet of a rail has 126 addresses for hosts"));
+  EXPECT_THAT(rails_error("hosts: 4, rails: 2, spines: 0, addresses: leaf"),
+              HasSubstr("topology.addresses: rails are not VLANs; expected rail-vlans: true"));
+}
+
 TEST(Interfaces, AreCalledAsTheProfileSays) {
   const std::string topology = "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 0 }\n";
   const Lab lab = parse(topology + "hosts: { default: { interfaces: [ens1f0, ens6f1] } }\n", "x.yaml");
