@@ -155,7 +155,7 @@ void Promises::look_at_classes(const std::vector<DeviceCounters>& now) {
       const int number = port.port.value + 1;
       leaves[static_cast<std::size_t>(spec::remap_at(lab_.spec(), node, number, lab_.rate(port), k))] = true;
       if (const auto trim = spec::class_at(lab_.spec(), node, number, lab_.rate(port), k).trim)
-        leaves[trim->priority.index()] = true;
+        leaves[static_cast<std::size_t>(trim->to_class)] = true;
     }
     for (std::size_t k = 1; k < kPriorities; ++k)
       if (!leaves[k] && c.classes[k].tx_packets > 0)
