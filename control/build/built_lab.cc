@@ -423,7 +423,7 @@ class BuiltLab::Builder {
     config.loopback_v4 = node.loopback_v4;
     config.loopback_v6 = node.loopback_v6;
     config.fecs = routes_.fecs;
-    if (!spec::has_speaker(lab_, node)) config.routes = routes_.table_of(n);
+    if (!spec::has_speaker(lab_, node)) config.forwarding = routes_.forwarding_of(n);
     config.seed = lab_.run.seed;
     config.telemetry_octets = spec::telemetry_octets(lab_);
     config.ports.resize(graph_.ports(n));

@@ -57,7 +57,7 @@ std::shared_ptr<const ForwardingTable> QualityReports::beyond(std::size_t node, 
   if (!listens(node, edge.port)) return nullptr;
   std::shared_ptr<const ForwardingTable>& table = tables_[edge.neighbour];
   if (table == nullptr)
-    table = std::make_shared<const ForwardingTable>(*routes_.fecs, routes_.table_of(edge.neighbour));
+    table = std::make_shared<const ForwardingTable>(routes_.forwarding_of(edge.neighbour));
   return table;
 }
 

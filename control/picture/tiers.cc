@@ -1,9 +1,10 @@
 #include "control/picture/tiers.h"
 
 #include <cctype>
-#include <deque>
 
 #include <fmt/format.h>
+
+#include "control/routing/up_down.h"
 
 namespace railyard::picture {
 
@@ -21,29 +22,13 @@ std::optional<int> tier_of_role(std::string_view role) {
 }
 
 std::vector<int> tiers(const routing::Graph& graph) {
-  constexpr int kUnknown = -1;
-  std::vector<int> distance(graph.size(), kUnknown);
-  std::deque<std::size_t> open;
-  for (std::size_t n = 0; n < graph.size(); ++n)
-    if (!graph.is_switch(n)) {
-      distance[n] = kHostTier;
-      open.push_back(n);
-    }
-  while (!open.empty()) {
-    const std::size_t n = open.front();
-    open.pop_front();
-    for (const routing::Graph::Edge& e : graph.edges(n))
-      if (distance[e.neighbour] == kUnknown) {
-        distance[e.neighbour] = distance[n] + 1;
-        open.push_back(e.neighbour);
-      }
-  }
+  std::vector<int> tier = routing::hops_to_edge(graph);
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_switch(n)) continue;
-    if (distance[n] == kUnknown) distance[n] = kLeafTier;
-    if (const auto said = tier_of_role(graph.lab().nodes[n].role)) distance[n] = *said;
+    if (tier[n] < 0) tier[n] = kLeafTier;
+    if (const auto said = tier_of_role(graph.lab().nodes[n].role)) tier[n] = *said;
   }
-  return distance;
+  return tier;
 }
 
 std::string tier_text(int tier, std::size_t n, bool named, bool only_tier_of_switches) {

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "control/routing/up_down.h"
 #include "control/spec/port_class.h"
 #include "dataplane/base/hash.h"
 
@@ -234,6 +235,7 @@ std::vector<CodePoint> kinds_of_code_points(const spec::Lab& lab) {
 }
 
 std::vector<WaitingBuffer> buffer_cycle(const Graph& graph, const Routes& routes) {
+  if (goes_up_then_down(graph, routes)) return {};
   return Dependencies(graph, routes).cycle();
 }
 

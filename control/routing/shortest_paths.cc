@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "dataplane/base/hash.h"
@@ -229,6 +230,29 @@ std::vector<Route> Routes::table_of(std::size_t node, const Rib& rib) const {
   return table;
 }
 
+ForwardingTable Routes::forwarding_of(std::size_t node) const {
+  if (detours != nullptr) return ForwardingTable(*fecs, table_of(node));
+  const Rib& rib = ribs[node];
+  ForwardingTable::Builder builder(*fecs);
+  std::vector<std::uint16_t> targets(rib.groups().size());
+  for (std::size_t g = 1; g < targets.size(); ++g)
+    targets[g] = builder.add_group(rib.groups()[g].ports, rib.groups()[g].weights);
+  std::map<PortIndex, std::uint16_t> to_host;
+  for (const Route& route : announced.local[node]) {
+    std::uint16_t target = ForwardingTable::Builder::kItself;
+    if (!route.ports.empty()) {
+      const auto [known, is_new] = to_host.try_emplace(route.ports.front());
+      if (is_new) known->second = builder.add_group(route.ports, route.weights);
+      target = known->second;
+    }
+    builder.set(fecs->find(route.prefix), target);
+  }
+  for (std::size_t o = 0; o < classes.size(); ++o)
+    if (const std::uint32_t group = rib.number(o); group != 0)
+      for (const Fec fec : classes[o]) builder.set(fec, targets[group]);
+  return std::move(builder).build();
+}
+
 Routes shortest_paths(const Graph& graph) {
   Routes routes;
   routes.announced = announcements(graph);
@@ -248,6 +272,10 @@ Routes shortest_paths(const Graph& graph) {
     for (const Route& r : local) prefixes.push_back(r.prefix);
   for (const Origin& origin : origins) prefixes.insert(prefixes.end(), origin.prefixes.begin(), origin.prefixes.end());
   routes.fecs = std::make_shared<const FecTable>(std::move(prefixes));
+  for (const Origin& origin : origins) {
+    std::vector<Fec>& classes = routes.classes.emplace_back();
+    for (const wire::IpPrefix& p : origin.prefixes) classes.push_back(routes.fecs->find(p));
+  }
   return routes;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ class Rib {
   explicit Rib(std::size_t origins) : of_(origins, 0), groups_(1), numbers_{{NextHopGroup{}, 0}} {}
 
   const NextHopGroup& group(std::size_t origin) const noexcept { return groups_[of_[origin]]; }
+  // Groups by number, and which an origin has. Number 0 is the empty one.
+  std::span<const NextHopGroup> groups() const noexcept { return groups_; }
+  std::uint32_t number(std::size_t origin) const noexcept { return of_[origin]; }
   void set(std::size_t origin, const NextHopGroup& group);
   std::size_t origins() const noexcept { return of_.size(); }
 
@@ -49,11 +53,14 @@ struct Routes {
   Announcements announced;
   std::vector<Rib> ribs;                 // by node; nothing in those of hosts
   std::shared_ptr<const FecTable> fecs;  // all prefixes of all switches
+  std::vector<std::vector<Fec>> classes;   // by origin: of its prefixes
   std::shared_ptr<const Detours> detours;  // nullptr: nobody takes any
 
   // What `node` forwards by, as a list; with `rib` in the place of its own.
   std::vector<Route> table_of(std::size_t node) const { return table_of(node, ribs[node]); }
   std::vector<Route> table_of(std::size_t node, const Rib& rib) const;
+  // The same, ready to forward by.
+  ForwardingTable forwarding_of(std::size_t node) const;
 };
 
 // A link to a next hop, and what can be carried that way, in bit/s: the rate of the link, or, if that is less, the sum

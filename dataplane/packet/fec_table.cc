@@ -59,8 +59,7 @@ Fec FecTable::lookup(const wire::IpAddress& address) const noexcept {
   return std::prev(above)->fec;  // the first range begins at ::
 }
 
-Fec FecTable::find(const wire::IpPrefix& prefix, Fec near) const noexcept {
-  if (near.index() < prefixes_.size() && prefixes_[near.index()] == prefix) return near;
+Fec FecTable::find(const wire::IpPrefix& prefix) const noexcept {
   const auto at = std::lower_bound(prefixes_.begin(), prefixes_.end(), prefix);
   if (at == prefixes_.end() || *at != prefix) return kNoFec;
   return Fec{static_cast<std::uint32_t>(at - prefixes_.begin())};

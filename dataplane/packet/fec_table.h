@@ -27,8 +27,8 @@ class FecTable {
   Fec lookup(const wire::IpAddress& address) const noexcept;
 
   std::size_t size() const noexcept { return prefixes_.size(); }
-  // The class that stands for `prefix` itself, kNoFec if none does. `near`: where to look first.
-  Fec find(const wire::IpPrefix& prefix, Fec near = Fec{0}) const noexcept;
+  // The class that stands for `prefix` itself, kNoFec if none does.
+  Fec find(const wire::IpPrefix& prefix) const noexcept;
   // The class of the longest prefix that contains that of `fec`, kNoFec if none does; its number is the lower one.
   Fec parent(Fec fec) const noexcept { return parents_[fec.index()]; }
   // The prefix that class `fec` stands for; `fec` < size().

@@ -1,6 +1,10 @@
 #include "dataplane/switch/forwarding_table.h"
 
+#include <stdexcept>
 #include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "dataplane/base/hash.h"
 
@@ -29,42 +33,84 @@ struct GroupHash {
 
 }  // namespace
 
-ForwardingTable::ForwardingTable(const FecTable& fecs, std::span<const Route> routes) : entries_(fecs.size()) {
-  std::unordered_map<Group, NextHops, GroupHash> groups;  // equal ones are kept once
-  Fec fec{0};  // of the route, which is mostly the one behind that of the route before it
+ForwardingTable::ForwardingTable(const FecTable& fecs, std::span<const Route> routes) {
+  Builder builder(fecs);
+  std::unordered_map<Group, Target, GroupHash> groups;  // equal ones are kept once
   for (const Route& route : routes) {
-    fec = fecs.find(route.prefix, fec);
-    NextHops& hops = entries_[fec.index()];
-    fec = Fec{fec.value + 1};
-    if (route.ports.empty()) {
-      hops = {.kind = NextHops::Kind::kLocal};
-      continue;
+    Target target = Builder::kItself;
+    if (!route.ports.empty()) {
+      const auto [known, is_new] = groups.try_emplace(Group{&route});
+      if (is_new) known->second = builder.add_group(route.ports, route.weights, route.detours, route.hops);
+      target = known->second;
     }
-    const auto [known, is_new] = groups.try_emplace(Group{&route});
-    if (is_new) known->second = add_group(route);
-    hops = known->second;
+    builder.set(route.prefix, target);
   }
-  // Prefixes come after those that contain them.
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].kind != NextHops::Kind::kNone) continue;
-    const Fec parent = fecs.parent(Fec{static_cast<std::uint32_t>(i)});
-    if (parent != kNoFec) entries_[i] = entries_[parent.index()];
-  }
+  *this = std::move(builder).build();
 }
 
-NextHops ForwardingTable::add_group(const Route& route) {
-  const NextHops hops{static_cast<std::uint32_t>(members_.size()), static_cast<std::uint16_t>(route.ports.size()),
-                      NextHops::Kind::kGroup, static_cast<std::uint8_t>(route.detours.size())};
-  members_.insert(members_.end(), route.ports.begin(), route.ports.end());
-  weights_.insert(weights_.end(), route.weights.begin(), route.weights.end());
-  lengths_.resize(members_.size(), route.hops);
-  for (const Detour& d : route.detours) {
-    members_.push_back(d.port);
-    lengths_.push_back(d.hops);
+ForwardingTable::Builder::Builder(const FecTable& fecs) : fecs_(fecs) {
+  table_.target_of_.resize(fecs.size());
+  table_.targets_[kLocal].kind = NextHops::Kind::kLocal;
+}
+
+ForwardingTable::Target ForwardingTable::Builder::add_group(std::span<const PortIndex> ports,
+                                                            std::span<const std::uint32_t> weights,
+                                                            std::span<const Detour> detours, std::uint8_t hops) {
+  ForwardingTable& t = table_;
+  if (t.targets_.size() - kGroups == kMostGroups)
+    throw std::length_error(fmt::format("more than {} groups of next hops at one switch", kMostGroups));
+  t.targets_.push_back({static_cast<std::uint32_t>(t.members_.size()), static_cast<std::uint16_t>(ports.size()),
+                        NextHops::Kind::kGroup, static_cast<std::uint8_t>(detours.size())});
+  t.members_.insert(t.members_.end(), ports.begin(), ports.end());
+  t.weights_.insert(t.weights_.end(), weights.begin(), weights.end());
+  t.lengths_.resize(t.members_.size(), hops);
+  for (const Detour& d : detours) {
+    t.members_.push_back(d.port);
+    t.lengths_.push_back(d.hops);
   }
-  weights_.resize(members_.size(), 1);
-  groups_.push_back(hops);
-  return hops;
+  t.weights_.resize(t.members_.size(), 1);
+  return static_cast<Target>(t.targets_.size() - 1);
+}
+
+void ForwardingTable::Builder::set(const wire::IpPrefix& prefix, Target target) {
+  const Fec fec = fecs_.find(prefix);
+  if (fec == kNoFec)
+    others_.push_back({prefix, target});
+  else
+    set(fec, target);
+}
+
+ForwardingTable ForwardingTable::Builder::build() && {
+  std::vector<std::uint8_t> lengths = inherit();
+  for (const Other& other : others_) apply(other, lengths);
+  return std::move(table_);
+}
+
+// A class comes after those whose prefixes contain its own. Returns, if it matters, by class the length of the prefix
+// that it is forwarded by.
+std::vector<std::uint8_t> ForwardingTable::Builder::inherit() {
+  std::vector<Target>& of = table_.target_of_;
+  std::vector<std::uint8_t> lengths(others_.empty() ? 0 : of.size());
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    const Fec fec{static_cast<std::uint32_t>(i)};
+    const bool own = of[i] != kNone;
+    const Fec parent = fecs_.parent(fec);
+    if (!own && parent != kNoFec) of[i] = of[parent.index()];
+    if (lengths.empty()) continue;
+    lengths[i] = own ? fecs_.prefix(fec).length : parent != kNoFec ? lengths[parent.index()] : std::uint8_t{0};
+  }
+  return lengths;
+}
+
+void ForwardingTable::Builder::apply(const Other& other, std::vector<std::uint8_t>& lengths) {
+  std::vector<Target>& of = table_.target_of_;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    const wire::IpPrefix& p = fecs_.prefix(Fec{static_cast<std::uint32_t>(i)});
+    if (p.length < other.prefix.length || !other.prefix.contains(p.address)) continue;
+    if (of[i] != kNone && lengths[i] > other.prefix.length) continue;
+    of[i] = other.target;
+    lengths[i] = other.prefix.length;
+  }
 }
 
 }  // namespace railyard

@@ -38,15 +38,18 @@ struct NextHops {
   bool operator==(const NextHops&) const = default;
 };
 
-// Built once for a set of routes and replaced whole. Reading it is one load at the class's number (see fec_table.h).
+// Built once for a set of routes and replaced whole. Reading it is a load at the class's number (see fec_table.h), of 2
+// octets: a large fabric has many classes, and few groups lead to them.
 class ForwardingTable {
  public:
-  ForwardingTable() = default;
-  // Every prefix of `routes` must be one of `fecs`. Of routes with the same prefix the last one counts.
+  class Builder;
+
+  ForwardingTable() : targets_(2) {}
+  // Of routes with the same prefix the last one counts. Throws std::length_error for more groups than kMostGroups.
   ForwardingTable(const FecTable& fecs, std::span<const Route> routes);
 
   const NextHops& lookup(Fec fec) const noexcept {
-    return fec.index() < entries_.size() ? entries_[fec.index()] : none_;
+    return targets_[fec.index() < target_of_.size() ? target_of_[fec.index()] : kNone];
   }
   PortIndex member(const NextHops& hops, std::uint32_t i) const noexcept { return members_[hops.first + i]; }
   std::uint32_t weight(const NextHops& hops, std::uint32_t i) const noexcept { return weights_[hops.first + i]; }
@@ -54,21 +57,55 @@ class ForwardingTable {
   std::uint8_t length(const NextHops& hops, std::uint32_t i) const noexcept { return lengths_[hops.first + i]; }
 
   // Every group once; groups of the same ports with the same weights are one.
-  const std::vector<NextHops>& groups() const noexcept { return groups_; }
+  std::span<const NextHops> groups() const noexcept { return std::span(targets_).subspan(kGroups); }
   // Of all groups together: NextHops::first + count + detours is at most this.
   std::size_t members() const noexcept { return members_.size(); }
 
   bool operator==(const ForwardingTable&) const = default;
 
  private:
-  NextHops add_group(const Route& route);
+  using Target = std::uint16_t;
+  static constexpr Target kNone = 0;
+  static constexpr Target kLocal = 1;
+  static constexpr std::size_t kGroups = 2;  // the first of them
 
-  std::vector<NextHops> entries_;  // by class
+  std::vector<Target> target_of_;  // by class
+  std::vector<NextHops> targets_;  // nothing, the switch itself, and then the groups
   std::vector<PortIndex> members_;
   std::vector<std::uint32_t> weights_;  // of the members
   std::vector<std::uint8_t> lengths_;   // of the ways by the members
-  std::vector<NextHops> groups_;
-  NextHops none_;
+};
+
+// Makes a table of which the groups are known already.
+class ForwardingTable::Builder {
+ public:
+  using Target = ForwardingTable::Target;
+  static constexpr std::size_t kMostGroups = 0xFFFF - kGroups;
+  static constexpr Target kItself = kLocal;
+
+  // `fecs` outlives it.
+  explicit Builder(const FecTable& fecs);
+  // A group that is not there yet; what Route says of these. Throws std::length_error for one too many.
+  Target add_group(std::span<const PortIndex> ports, std::span<const std::uint32_t> weights,
+                   std::span<const Detour> detours = {}, std::uint8_t hops = 0);
+  // A route to what `fec` itself stands for.
+  void set(Fec fec, Target target) noexcept { table_.target_of_[fec.index()] = target; }
+  // The same of a prefix, which need not be one of `fecs`.
+  void set(const wire::IpPrefix& prefix, Target target);
+  // Without a route of its own, a class is forwarded by that of the longest prefix that contains it.
+  ForwardingTable build() &&;
+
+ private:
+  struct Other {
+    wire::IpPrefix prefix;
+    Target target;
+  };
+  std::vector<std::uint8_t> inherit();
+  void apply(const Other& other, std::vector<std::uint8_t>& lengths);
+
+  const FecTable& fecs_;
+  std::vector<Other> others_;  // routes whose prefix is not one of `fecs`
+  ForwardingTable table_;
 };
 
 }  // namespace railyard

@@ -80,6 +80,7 @@ struct SwitchConfig {
   std::optional<wire::IpAddress> loopback_v6;
   std::shared_ptr<const FecTable> fecs;
   std::vector<Route> routes;  // at first; the switch keeps what it makes of them
+  std::optional<ForwardingTable> forwarding;  // the same, made already: in the place of `routes`
   // By so many octets frames may be longer than MTUs say, for in-band telemetry that RoCEv2 packets carry for their
   // congestion control (base/path_telemetry.h), to which the switch adds; 0: no packet of the lab carries any.
   std::uint32_t telemetry_octets = 0;

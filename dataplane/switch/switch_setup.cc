@@ -94,7 +94,9 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   }
 
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
-  forwarding_ = ForwardingTable(*config_.fecs, std::exchange(config_.routes, {}));
+  forwarding_ = config_.forwarding ? std::move(*config_.forwarding) : ForwardingTable(*config_.fecs, config_.routes);
+  config_.forwarding.reset();
+  config_.routes = {};
   for (std::size_t c = 0; c < kPriorities; ++c)
     if (auto ok = validate(config_.paths.by_class[c], fmt::format("class {} path", c)); !ok)
       refuse(this->name(), ok.error());

@@ -16,7 +16,7 @@ void PathShares::set_table(const ForwardingTable& table) {
     }
     if (any && g.count > 1) past_.push_back(std::move(past));
   }
-  groups_ = table.groups();
+  groups_.assign(table.groups().begin(), table.groups().end());
   members_.assign(table.members(), {});
   ports_.clear();
   weights_.clear();

@@ -198,6 +198,35 @@ TEST(ShortestPaths, ToNowhereAreNone) {
   EXPECT_EQ(r.ports("leaf1", "2001:db8::1"), std::nullopt);
 }
 
+// The table that a switch is made with is that of its list of routes.
+TEST(ForwardingTables, AreThoseOfTheRoutes) {
+  for (const char* lab_text :
+       {"topology: { preset: rail-optimized, hosts: 6, rails: 2, hosts-per-group: 3, spines: 2 }\n",
+        "topology: { preset: torus, size: [3, 3] }\n",
+        "topology: { preset: dragonfly, p: 1, a: 2, h: 1 }\nqos: { default: { classes: { 0: { path: ugal } } } }\n"}) {
+    const spec::Lab lab = spec::parse(std::string("name: x\n") + lab_text, "x.yaml");
+    const Graph graph(lab);
+    const Routes routes = shortest_paths(graph);
+    for (std::size_t n = 0; n < graph.size(); ++n) {
+      if (!graph.is_switch(n)) continue;
+      const ForwardingTable made = routes.forwarding_of(n);
+      const ForwardingTable listed(*routes.fecs, routes.table_of(n));
+      EXPECT_EQ(made.groups().size(), listed.groups().size()) << lab_text;
+      for (std::uint32_t f = 0; f < routes.fecs->size(); ++f) {
+        const NextHops& a = made.lookup(Fec{f});
+        const NextHops& b = listed.lookup(Fec{f});
+        ASSERT_EQ(a.kind, b.kind) << lab_text << lab.nodes[n].name;
+        ASSERT_EQ(a.count, b.count);
+        ASSERT_EQ(a.detours, b.detours);
+        for (std::uint32_t i = 0; i < a.count + std::uint32_t{a.detours}; ++i) {
+          ASSERT_EQ(made.member(a, i), listed.member(b, i));
+          ASSERT_EQ(made.weight(a, i), listed.weight(b, i));
+        }
+      }
+    }
+  }
+}
+
 // With addresses by rail a shared leaf announces a prefix for each rail; by leaf, one for all.
 TEST(Announcements, OfALeafThatRailsShare) {
   const auto prefixes_of_a_leaf = [](const std::string& addresses) {

@@ -65,6 +65,17 @@ TEST(FecTable, AnEmptyTableCoversNothing) {
   EXPECT_EQ(table.lookup(ip("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")), kNoFec);
 }
 
+TEST(FecTable, KnowsWhichPrefixContainsWhich) {
+  const FecTable table({prefix("10.0.0.0/8"), prefix("10.1.2.3/32"), prefix("10.1.2.0/24"), prefix("11.0.0.0/8")});
+  const auto parent = [&](std::string_view p) { return table.parent(table.find(prefix(p))); };
+  EXPECT_EQ(parent("10.0.0.0/8"), kNoFec);
+  EXPECT_EQ(parent("10.1.2.0/24"), table.find(prefix("10.0.0.0/8")));
+  EXPECT_EQ(parent("10.1.2.3/32"), table.find(prefix("10.1.2.0/24")));
+  EXPECT_EQ(parent("11.0.0.0/8"), kNoFec);
+  EXPECT_EQ(table.find(prefix("10.1.0.0/16")), kNoFec);
+  EXPECT_EQ(table.find(prefix("12.0.0.0/8")), kNoFec);
+}
+
 TEST(FecTable, TheLongestPrefixDecides) {
   const FecTable table({prefix("10.0.0.0/8"), prefix("10.1.0.0/16"), prefix("10.1.2.0/24"), prefix("10.1.2.3/32")});
   const auto found = [&](std::string_view address) { return to_string(table.prefix(table.lookup(ip(address)))); };

@@ -15,6 +15,7 @@ namespace {
 
 using test::ip;
 using test::prefix;
+using wire::IpAddress;
 using Kind = NextHops::Kind;
 
 std::vector<PortIndex> ports(std::initializer_list<std::uint16_t> numbers) {
@@ -105,6 +106,35 @@ TEST(ForwardingTable, AgreesWithALongestPrefixMatchOfTheSwitchsOwnRoutes) {
         ASSERT_EQ(hops.kind, Kind::kGroup) << to_string(address);
         ASSERT_EQ(members(table, hops), best->ports) << to_string(address);
       }
+    }
+  }
+}
+
+// Routes of a kernel know nothing of the fabric's prefixes: a class goes where the longest route leads that contains all
+// of it.
+TEST(ForwardingTable, TakesRoutesToPrefixesOfNobody) {
+  RngStream rng(Seed{2}, "forwarding_table_test");
+  const auto draw = [&] {
+    const IpAddress address{static_cast<std::uint32_t>(rng.below(4) << 30 | rng.below(4) << 16 | rng.below(4))};
+    return wire::IpPrefix::of(address, static_cast<std::uint8_t>(96 + rng.below(33)));
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<wire::IpPrefix> all;
+    for (int i = 0; i < 12; ++i) all.push_back(draw());
+    const FecTable fecs(all);
+    std::vector<Route> own;
+    for (std::uint16_t i = 0; i < 8; ++i) own.push_back({rng.below(2) == 0 ? draw() : all[rng.below(all.size())], ports({i})});
+    const ForwardingTable table(fecs, own);
+    for (std::uint32_t i = 0; i < fecs.size(); ++i) {
+      const wire::IpPrefix& p = fecs.prefix(Fec{i});
+      const Route* best = nullptr;
+      for (const Route& r : own)
+        if (r.prefix.length <= p.length && r.prefix.contains(p.address) &&
+            (best == nullptr || r.prefix.length >= best->prefix.length))
+          best = &r;
+      const NextHops& hops = table.lookup(Fec{i});
+      ASSERT_EQ(hops.kind, best == nullptr ? Kind::kNone : Kind::kGroup) << to_string(p);
+      if (best != nullptr) ASSERT_EQ(members(table, hops), best->ports) << to_string(p);
     }
   }
 }
