@@ -28,7 +28,7 @@ std::string random_routing(Seed seed) {
   const std::size_t kind = draw.below(100);
   if (kind < 50) return "static";
   const std::string bfd =
-      draw.percent(20) ? std::string(Text{", bfd: {{ interval: {}us, multiplier: {} }}", draw.of({1000, 2000}), draw.between(1, 3)}) : "";
+      draw.percent(20) ? std::string(Text{", bfd: {{ interval: {}us, multiplier: {} }}", draw.of({200, 1000, 2000}), draw.between(1, 3)}) : "";
   if (kind < 65) return "{ protocol: instant" + bfd + " }";
   return Text{"{{ as-numbers: {}, carrier-delay: {}us, session-setup: {}us, message-delay: {}us, processing: {}us, "
               "fib-delay: {}us, mrai: {}us{}{} }}",
