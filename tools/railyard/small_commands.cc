@@ -14,6 +14,7 @@
 #include "control/spec/json_schema.h"
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
+#include "control/structure/structure.h"
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {
@@ -28,6 +29,13 @@ std::string derived_text(spec::Lab lab) {
   return text.empty() ? text : "# Defaults that follow from this lab:\n" + text;
 }
 
+std::string structure_text(const spec::Lab& lab) {
+  std::string text;
+  for (const std::string& line : structure::lines(structure::structure(routing::Graph(lab))))
+    text += fmt::format("# structure: {}\n", line);
+  return text;
+}
+
 }  // namespace
 
 void add_show(CLI::App* command, int&) {
@@ -39,7 +47,8 @@ void add_show(CLI::App* command, int&) {
   command->add_flag("--brief", *brief, "Omit defaults");
   command->footer(
       "It prints every setting of profiles, traffic, collectives and the run, defaults included. The output is a "
-      "fabric file of the same lab. Defaults that follow from the lab, e.g. NSCC's base RTT, are comments at its end.\n"
+      "fabric file of the same lab. Comments at its end say what follows from the lab: the structure of the fabric "
+      "(tiers, ports used, bisection), and defaults such as NSCC's base RTT.\n"
       "Examples:\n"
       "  railyard show topologies/incast-8to1.yaml\n"
       "  railyard show --brief topologies/rails-4x8.yaml --set topology.hosts=16");
@@ -47,6 +56,7 @@ void add_show(CLI::App* command, int&) {
     const auto defaults = *brief ? spec::Defaults::kLeftOut : spec::Defaults::kWritten;
     spec::Lab lab = spec::load(*file, *sets);
     std::fputs(spec::to_yaml(lab, defaults).c_str(), stdout);
+    std::fputs(structure_text(lab).c_str(), stdout);
     if (!*brief) std::fputs(derived_text(std::move(lab)).c_str(), stdout);
   });
 }

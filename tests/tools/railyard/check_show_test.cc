@@ -63,6 +63,7 @@ TEST_F(CheckShow, ShowPrintsWhatIsAFabricFileAgain) {
   const Outcome once = railyard({"show", topology("incast-8to1.yaml"), "--set", "topology.spines=3"});
   EXPECT_EQ(once.exit_code, kOk);
   EXPECT_THAT(once.out, HasSubstr("  spine3: { kind: switch"));
+  EXPECT_THAT(once.out, HasSubstr("\n# structure: 2 tiers, 3 stages; "));
   write("shown.yaml", once.out);
   EXPECT_EQ(railyard({"show", "shown.yaml"}).out, once.out);
 }
