@@ -85,6 +85,7 @@ void check_profiles(const Draft& draft) {
     else
       expect_profile(draft.lab.hosts, node.profile, "host", where);
   }
+  check_interfaces(draft);
 }
 
 }  // namespace railyard::spec
