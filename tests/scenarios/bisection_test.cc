@@ -111,12 +111,14 @@ class Spread {
   }
 
  private:
-  // Adds a flow's share to each link of its ways; returns the greatest load among these.
+  // Adds a flow's share to each link of its ways; returns the greatest load among these, and a little of all of them, so
+  // that of ways as good the shorter one is better.
   double add(std::size_t from, std::size_t to, double flow) {
     const std::vector<std::size_t> far = distances(to);
     std::map<std::size_t, double, std::greater<>> at;  // by distance and node: the farthest first
     at[far[from] * graph_.size() + from] = flow;
     double most = 0;
+    double sum = 0;
     while (!at.empty() && at.begin()->first >= graph_.size()) {
       const auto [key, here] = *at.begin();
       at.erase(at.begin());
@@ -129,10 +131,11 @@ class Spread {
         double& load = load_[e->link][node < e->neighbour ? 0 : 1];
         load += share;
         most = std::max(most, load);
+        sum += load;
         at[far[e->neighbour] * graph_.size() + e->neighbour] += share;
       }
     }
-    return most;
+    return most + 1e-3 * sum;
   }
   std::vector<std::size_t> distances(std::size_t to) const {
     std::vector<std::size_t> far(graph_.size(), graph_.size());

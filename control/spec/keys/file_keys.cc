@@ -28,8 +28,8 @@ Tree map_schema(Tree of) {
 Tree switches_schema() {
   return Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
                     {"propertyNames", Tree::map({{"type", Tree::string("string")},
-                                                 {"pattern", Tree::string("^[A-Za-z0-9*?][A-Za-z0-9_*?-]{0,62}$")}})},
-                    {"patternProperties", Tree::map({{"[*?]", reference(switch_pattern_keys().name())}})},
+                                                 {"pattern", Tree::string("^[A-Za-z0-9*?][A-Za-z0-9_*?,-]*$")}})},
+                    {"patternProperties", Tree::map({{"[*?,]", reference(switch_pattern_keys().name())}})},
                     {"additionalProperties", reference(switch_keys().name())}});
 }
 
