@@ -81,6 +81,11 @@ struct AttachNamespace {
 struct AttachVm {
   bool operator==(const AttachVm&) const = default;
 };
+// Processes of this machine that use RDMA through a library of ours (transports/verbs); `railyard up` opens the NICs to
+// them.
+struct AttachApplication {
+  bool operator==(const AttachApplication&) const = default;
+};
 struct AttachTap {
   std::string name;  // of the TAP interface, which is made
 
@@ -92,11 +97,12 @@ struct AttachNetdev {
   bool operator==(const AttachNetdev&) const = default;
 };
 using Attachment = std::variant<std::monostate, AttachPcap, AttachVhostUser, AttachDpdk, AttachNamespace, AttachVm,
-                                AttachTap, AttachNetdev, AttachMemif>;
+                                AttachTap, AttachNetdev, AttachMemif, AttachApplication>;
 
-// Whether `railyard up` makes the host, with all its NICs: a namespace or a virtual machine.
+// Whether `railyard up` makes the host, with all its NICs: a namespace, a virtual machine, a host of applications.
 inline bool is_made_host(const Attachment& a) noexcept {
-  return std::holds_alternative<AttachNamespace>(a) || std::holds_alternative<AttachVm>(a);
+  return std::holds_alternative<AttachNamespace>(a) || std::holds_alternative<AttachVm>(a) ||
+         std::holds_alternative<AttachApplication>(a);
 }
 
 // Whether the host is built in or made by us, and so has the address that we give it.

@@ -42,7 +42,7 @@ void take_all(FrameRingConsumer& ring) {
   unsigned sum = 0, frames = 0;
   while (const auto frame = ring.front()) {
     FUZZ_EXPECT(frame->octets.size() <= kGeometry.room());
-    FUZZ_EXPECT(++frames <= kGeometry.slots);
+    FUZZ_EXPECT(++frames <= 2 * kGeometry.slots);
     for (const std::byte octet : frame->octets) sum += std::to_integer<unsigned>(octet);
     ring.pop();
   }
@@ -54,7 +54,8 @@ void take_all(FrameRingConsumer& ring) {
 void put_all(FrameRingProducer& ring) {
   unsigned frames = 0;
   while (std::byte* const room = ring.next()) {
-    FUZZ_EXPECT(++frames <= kGeometry.slots);
+    // A process may say that it has taken what it was not told of yet: its own loss.
+    FUZZ_EXPECT(++frames <= 2 * kGeometry.slots);
     std::memset(room, 0x5A, kGeometry.room());
     ring.commit(kGeometry.room(), 0);
   }

@@ -240,11 +240,14 @@ Form<std::string> interface_name() {
 }
 
 constexpr const char* kAttachExpected =
-    "namespace, vm, or a map with one of pcap, vhost-user, vhost-user-client, memif, "
+    "namespace, vm, application, or a map with one of pcap, vhost-user, vhost-user-client, memif, "
     "tap, netdev, dpdk";
 
 // A host that `railyard up` makes.
-Form<Attachment> made_host() { return choice<Attachment>({{"namespace", AttachNamespace{}}, {"vm", AttachVm{}}}); }
+Form<Attachment> made_host() { 
+  return choice<Attachment>(
+      {{"namespace", AttachNamespace{}}, {"vm", AttachVm{}}, {"application", AttachApplication{}}});
+}
 
 constexpr const char* kPortExpected = "a map with one of vhost-user, vhost-user-client, memif, tap, netdev, dpdk";
 
@@ -270,6 +273,7 @@ Attachment read_attachment(const Tree& tree) {
   if (tree.kind == Tree::Kind::kScalar) {
     if (tree.text == "namespace") return AttachNamespace{};
     if (tree.text == "vm") return AttachVm{};
+    if (tree.text == "application") return AttachApplication{};
   }
   return read_outside(tree, kKinds, kAttachExpected);
 }
