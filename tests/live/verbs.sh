@@ -30,7 +30,7 @@ check() { # TEXT COMMAND...: what it adds to $work/summary is shown
   if "$@" >"$work/log" 2>&1; then
     printf 'ok    %-58s  %s\n' "$text" "$(tail -n1 "$work/summary" 2>/dev/null || true)"
   else
-    printf 'FAIL  %s\n' "$text"; sed -s '$a\' "$work/log" "$work/server" "$work/summary" 2>/dev/null | sed 's/^/      /'; failed=1
+    printf 'FAIL  %s\n' "$text"; { sed -s '$a\' "$work/log" "$work/server" "$work/summary" 2>/dev/null || true; } | sed 's/^/      /'; failed=1
   fi
 }
 # shellcheck disable=SC2059
@@ -51,8 +51,8 @@ pair() {
 }
 pingpong() { pair "$@" -g 0 | tee "$work/out" && say '%s' "$(grep -o '[0-9.]* usec/iter' "$work/out")"; }
 # Columns of perftest: bandwidth in Gb/s, or the typical latency.
-bandwidth() { pair "$@" -d railyard0 --report_gbits -F | tee "$work/out" && say '%s Gb/s' "$(awk '$1 ~ /^[0-9]+$/ { bw = $4 } END { print bw }' "$work/out")"; }
-latency() { pair "$@" -d railyard0 -F | tee "$work/out" && say '%s us' "$(awk '$1 ~ /^[0-9]+$/ { us = $5 } END { print us }' "$work/out")"; }
+bandwidth() { pair "$@" -d railyard0 --report_gbits -F -u 19 | tee "$work/out" && say '%s Gb/s' "$(awk '$1 ~ /^[0-9]+$/ { bw = $4 } END { print bw }' "$work/out")"; }
+latency() { pair "$@" -d railyard0 -F -u 19 | tee "$work/out" && say '%s us' "$(awk '$1 ~ /^[0-9]+$/ { us = $5 } END { print us }' "$work/out")"; }
 
 device_is_seen() {
   on h1 ibv_devinfo -v >"$work/out" || return 1
@@ -67,7 +67,7 @@ octets_are_right() {
   on h3 "$work/verbs_check" server "$port" >"$work/server" 2>&1 & local server=$!
   on h1 "$work/verbs_check" client "$port" && wait "$server"
 }
-crossed() { fabric '[.ports[] | select(.port | startswith("spine")) | .tx.packets] | add'; }
+crossed() { fabric '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add'; }
 crosses_the_spines() {
   local before=$(( $(crossed) ))
   pair ib_write_bw -d railyard0 -F -s 4096 -n 1000 || return 1
@@ -99,11 +99,11 @@ state_is() { on h1 ibv_devinfo | grep -q "$1"; }
 a_killed_peer_is_missed() {
   local server client
   port=$(( port + 1 ))
-  on h3 ib_write_bw -d railyard0 -F -D 60 -p "$port" >"$work/server" 2>&1 & server=$!
+  "$railyard" exec h3 -- ib_write_bw -d railyard0 -F -D 60 -p "$port" </dev/null >"$work/server" 2>&1 & server=$!
   until_so listens || return 1
-  "$railyard" exec h1 -- ib_write_bw -d railyard0 -F -D 60 -p "$port" 127.0.0.1 >"$work/client" 2>&1 & client=$!
+  "$railyard" exec h1 -- ib_write_bw -d railyard0 -F -D 60 -p "$port" 127.0.0.1 </dev/null >"$work/client" 2>&1 & client=$!
   sleep 2
-  pkill -KILL -P "$server" ib_write_bw || { echo "no server to kill"; return 1; }
+  kill -KILL "$server" || { echo "no server to kill"; return 1; }
   wait "$server" || true
   ! wait "$client" || { echo "the client did not notice"; return 1; }
   cat "$work/client"
