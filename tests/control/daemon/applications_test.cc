@@ -56,7 +56,7 @@ TEST(ApplicationNics, NeedTheWallClock) {
     spec::parse(lab, "x.yaml");
     FAIL() << "no error";
   } catch (const spec::SpecError& error) {
-    EXPECT_STREQ(error.what(), "x.yaml:4:23: nodes.h1.attach: attachments to the outside need the wall clock: set "
+    EXPECT_STREQ(error.what(), "x.yaml:4:24: nodes.h1.attach: attachments to the outside need the wall clock: set "
                                "run.clock: wall");
   }
 }
