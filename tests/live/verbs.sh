@@ -110,7 +110,12 @@ a_killed_peer_is_missed() {
   until_so none_is_open
 }
 none_is_open() { (( $(grep -c 'has opened it' "$work/state/$lab/log") == $(grep -c 'is gone' "$work/state/$lab/log") )); }
-down_leaves_nothing() { "$railyard" down && [[ -z $(find "$work/state" -mindepth 1) ]]; }
+down_leaves_nothing() {
+  "$railyard" down || return 1
+  local left
+  left=$(find "$work/state" -mindepth 1)
+  [[ -z $left ]] || { echo "left: $left"; return 1; }
+}
 
 check "up: four hosts of applications, leaf-spine" "$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
 check "ibv_devinfo: device, GID, port, MTU" device_is_seen
