@@ -31,7 +31,8 @@ void set_link(const spec::Lab& lab, const spec::LinkSpec& link, const spec::Port
 }  // namespace
 
 VerbsDevice ApplicationNic::device() const {
-  VerbsDevice d{.name = verbs_device_name(name.port), .host = name.node, .nic = name.port, .mac = grant.mac, .gids = {}};
+  VerbsDevice d{
+      .name = verbs_device_name(name.port), .host = name.node, .nic = name.port, .mac = grant.mac, .gids = {}};
   for (const wire::IpAddress& a : {grant.address_v4, grant.address_v6})
     if (a != wire::IpAddress{}) d.gids.push_back(a);
   return d;

@@ -34,8 +34,8 @@ using application::Welcome;
 
 namespace {
 
-// Room for the longest RoCEv2 packet (path MTU 4096) behind its headers, in a multiple of cache lines that is no power of
-// two, so that slots do not fall on each other in the caches.
+// Room for the longest RoCEv2 packet (path MTU 4096) behind its headers, in a multiple of cache lines that is no power
+// of two, so that slots do not fall on each other in the caches.
 constexpr FrameRingGeometry kRing{.slots = 512, .slot_octets = 4096 + 320};
 static_assert(kRing.valid());
 
@@ -43,9 +43,10 @@ FileDescriptor listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    throw std::runtime_error(fmt::format("the path {} is too long for a socket (most: {} characters); choose a shorter "
-                                         "name for the lab",
-                                         path, sizeof address.sun_path - 1));
+    throw std::runtime_error(
+        fmt::format("the path {} is too long for a socket (most: {} characters); choose a shorter "
+                    "name for the lab",
+                    path, sizeof address.sun_path - 1));
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   ::unlink(path.c_str());
   FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -126,7 +127,8 @@ class Applications::Server {
     while (!stop_) {
       std::vector<pollfd> all{{.fd = wake_.get(), .events = POLLIN, .revents = 0},
                               {.fd = listening_.get(), .events = POLLIN, .revents = 0}};
-      for (const auto& [name, nic] : nics_) all.push_back({.fd = nic.port->attention(), .events = POLLIN, .revents = 0});
+      for (const auto& [name, nic] : nics_)
+        all.push_back({.fd = nic.port->attention(), .events = POLLIN, .revents = 0});
       const std::size_t first = all.size();
       for (const Client& c : clients_) all.push_back({.fd = c.socket.get(), .events = POLLIN, .revents = 0});
       if (::poll(all.data(), all.size(), -1) <= 0 || stop_) continue;
@@ -196,7 +198,8 @@ class Applications::Server {
     hello.host.back() = '\0';
     const auto found = nics_.find({hello.host.data(), static_cast<int>(hello.nic)});
     if (found == nics_.end())
-      return no(ENODEV, fmt::format("the lab has no NIC {}:{} with `attach: application`", hello.host.data(), hello.nic));
+      return no(ENODEV,
+                fmt::format("the lab has no NIC {}:{} with `attach: application`", hello.host.data(), hello.nic));
     Nic& nic = found->second;
     const auto block = take_block(nic);
     if (!block) return no(EMFILE, fmt::format("all QP numbers of {} are in use", spec::format(found->first)));
@@ -238,10 +241,11 @@ class Applications::Server {
     at_port([port = client.nic->port, process = client.process, gone] { *gone = port->leave(*process); });
     client.nic->returned.push_back(client.process->first_qpn() / ApplicationProcess::kQpnsPerProcess);
     const ApplicationCounters& c = client.process->counters();
-    log_.line(fmt::format("{}: process {} is gone: {} frames sent, {} received; dropped: {} malformed, {} forged, {} with "
-                          "its ring full, {} too long",
-                          spec::format(client.nic->about.name), client.pid, c.received.read(), c.sent.read(),
-                          c.malformed.read(), c.forged.read(), c.ring_full.read(), c.too_long.read()));
+    log_.line(
+        fmt::format("{}: process {} is gone: {} frames sent, {} received; dropped: {} malformed, {} forged, {} with "
+                    "its ring full, {} too long",
+                    spec::format(client.nic->about.name), client.pid, c.received.read(), c.sent.read(),
+                    c.malformed.read(), c.forged.read(), c.ring_full.read(), c.too_long.read()));
   }
 
   // Has the engine's thread do it between two windows, and waits. False: it did not in time.
@@ -273,6 +277,11 @@ class Applications::Server {
 
 Applications::Applications(const spec::Lab& lab, const LabDir& dir, Log& log)
     : dir_(dir), log_(log), nics_(application_nics(lab)) {}
+
+Applications::~Applications() {
+  std::error_code ignored;
+  std::filesystem::remove_all(dir_.path() / "applications", ignored);
+}
 
 std::filesystem::path Applications::folder(const std::string& host) const {
   return dir_.path() / "applications" / host;

@@ -1,5 +1,5 @@
-// Applications that use the NICs of a live lab (`attach: application`): who may open one, what is given out, and what is
-// taken back when a process ends.
+// Applications that use the NICs of a live lab (`attach: application`): who may open one, what is given out, and what
+// is taken back when a process ends.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +21,11 @@ class Applications {
  public:
   // Nothing is made yet.
   Applications(const spec::Lab& lab, const LabDir& dir, Log& log);
+  // Removes what set_up() wrote into the lab's folder.
+  ~Applications();
+  Applications(const Applications&) = delete;
+  Applications& operator=(const Applications&) = delete;
 
-  bool any() const noexcept { return !nics_.empty(); }
   // What the session's ports are to open.
   lab::Interfaces interfaces() const;
   // Writes what programs need to find the devices into the lab's folder, and makes the device nodes outside of it, if

@@ -202,10 +202,9 @@ bool ApplicationPort::keeps_waiting(ApplicationProcess& process) noexcept {
 
 // False: it waits.
 bool ApplicationPort::give_one(PacketPool& pool, Packet* packet) {
-  ApplicationProcess* const process =
-      packet->is_rdma() && (packet->entropy & Packet::kUetEntropy) == 0
-          ? by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks]
-          : nullptr;
+  ApplicationProcess* const process = packet->is_rdma() && (packet->entropy & Packet::kUetEntropy) == 0
+                                          ? by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks]
+                                          : nullptr;
   if (process == nullptr) {
     not_sent_.increment();
     pool.release(packet);

@@ -28,19 +28,19 @@ namespace railyard {
 
 // Frames that a process and its NIC exchanged, and those that were dropped between the two, by reason.
 struct ApplicationCounters {
-  Counter received;      // taken from the process
-  Counter sent;          // handed to the process
-  Counter malformed;     // from it: not a RoCEv2 frame
-  Counter forged;        // from it: with a source address that is not the NIC's
-  Counter ring_full;     // for it: its ring was full for longer than kPatience
-  Counter too_long;      // for it: longer than a slot of its ring
+  Counter received;   // taken from the process
+  Counter sent;       // handed to the process
+  Counter malformed;  // from it: not a RoCEv2 frame
+  Counter forged;     // from it: with a source address that is not the NIC's
+  Counter ring_full;  // for it: its ring was full for longer than kPatience
+  Counter too_long;   // for it: longer than a slot of its ring
 };
 
 // A process that has opened the NIC: its rings, doorbells and QP numbers.
 class ApplicationProcess {
  public:
-  // Makes the shared memory, sealed so that nobody can shrink it, and the doorbells. Throws std::runtime_error: there is
-  // no memory or no descriptor left. `first_qpn` is a multiple of kQpnsPerProcess.
+  // Makes the shared memory, sealed so that nobody can shrink it, and the doorbells. Throws std::runtime_error: there
+  // is no memory or no descriptor left. `first_qpn` is a multiple of kQpnsPerProcess.
   ApplicationProcess(const FrameRingPairGeometry& rings, std::uint32_t first_qpn);
   ~ApplicationProcess();
   ApplicationProcess(const ApplicationProcess&) = delete;
@@ -82,8 +82,8 @@ class ApplicationProcess {
 };
 
 struct ApplicationPortConfig {
-  std::string name;       // of host and NIC, for its packets' identity
-  wire::MacAddress mac;   // of the NIC: frames come from it alone
+  std::string name;      // of host and NIC, for its packets' identity
+  wire::MacAddress mac;  // of the NIC: frames come from it alone
   std::optional<wire::IpAddress> address_v4;
   std::optional<wire::IpAddress> address_v6;
   std::uint32_t mtu = 9216;  // of the link, octets

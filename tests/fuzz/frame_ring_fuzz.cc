@@ -1,5 +1,5 @@
-// A process that shares a ring with the fabric writes there what it likes, at any moment: the fabric's side neither reads
-// nor writes beyond the ring, and does not go on with what cannot be.
+// A process that shares a ring with the fabric writes there what it likes, at any moment: the fabric's side neither
+// reads nor writes beyond the ring, and does not go on with what cannot be.
 //
 // Input: octets of shared memory to overwrite, and what the fabric does in between.
 #include <cstddef>
@@ -20,10 +20,10 @@ constexpr FrameRingGeometry kGeometry{.slots = 8, .slot_octets = 128};
 
 // Of exactly the ring's size, so that the sanitizer sees each octet beyond.
 struct Memory {
-  Memory() : octets(static_cast<std::byte*>(::operator new(kGeometry.octets(), std::align_val_t{64}))) {
+  Memory() : octets(static_cast<std::byte*>(::operator new (kGeometry.octets(), std::align_val_t{64}))) {
     std::memset(octets, 0, kGeometry.octets());
   }
-  ~Memory() { ::operator delete(octets, std::align_val_t{64}); }
+  ~Memory() { ::operator delete (octets, std::align_val_t{64}); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   std::byte* octets;

@@ -17,9 +17,9 @@ fs::path provider() {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path folder = self.parent_path().parent_path() / "lib/railyard";
   if (error || !fs::exists(folder / "librailyard-rdmav34.so"))
-    throw std::runtime_error(fmt::format(
-        "{}/librailyard-rdmav34.so is missing: it is built only with libibverbs (Debian: libibverbs-dev)",
-        folder.string()));
+    throw std::runtime_error(
+        fmt::format("{}/librailyard-rdmav34.so is missing: it is built only with libibverbs (Debian: libibverbs-dev)",
+                    folder.string()));
   return folder / "librailyard";  // libibverbs appends the rest
 }
 
@@ -27,7 +27,8 @@ fs::path provider() {
 void check_kernel() {
   if (fs::exists("/sys/class/infiniband_verbs"))
     throw std::runtime_error(
-        "this machine's kernel has RDMA devices (/sys/class/infiniband_verbs), and libibverbs then looks for no others; "
+        "this machine's kernel has RDMA devices (/sys/class/infiniband_verbs), and libibverbs then looks for no "
+        "others; "
         "unload the kernel's RDMA modules (rmmod ib_uverbs), or run in a container or machine without them");
 }
 

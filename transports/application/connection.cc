@@ -17,12 +17,15 @@ namespace {
 
 constexpr long kPatienceSeconds = 10;
 
-std::unexpected<OpenError> failed(int error, std::string why) { return std::unexpected(OpenError{error, std::move(why)}); }
+std::unexpected<OpenError> failed(int error, std::string why) {
+  return std::unexpected(OpenError{error, std::move(why)});
+}
 
 std::expected<FileDescriptor, OpenError> connected(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return failed(ENAMETOOLONG, "the path " + path + " is too long for a socket");
+  if (path.size() >= sizeof address.sun_path)
+    return failed(ENAMETOOLONG, "the path " + path + " is too long for a socket");
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -100,7 +103,8 @@ std::optional<OpenError> Connection::map(const Welcome& welcome, FileDescriptor 
     return OpenError{EPROTO, "the lab's shared memory is too small"};
   void* const mapped =
       ::mmap(nullptr, rings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory.get(), 0);
-  if (mapped == MAP_FAILED) return OpenError{errno, std::string("cannot map the lab's memory: ") + std::strerror(errno)};
+  if (mapped == MAP_FAILED)
+    return OpenError{errno, std::string("cannot map the lab's memory: ") + std::strerror(errno)};
   // A child has no use for it, and would not be seen.
   ::madvise(mapped, rings.octets(), MADV_DONTFORK);
   memory_ = static_cast<std::byte*>(mapped);

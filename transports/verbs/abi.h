@@ -1,6 +1,7 @@
-// The side of libibverbs that its providers see and its -dev package does not ship: layouts of rdma-core's private ABI 34,
-// x86-64, as they are in rdma-core 44 (Debian 12). They were found by reading its objects, and each size and place that
-// counts is asserted. A libibverbs with another private ABI does not load this provider: its symbols have other versions.
+// The side of libibverbs that its providers see and its -dev package does not ship: layouts of rdma-core's private ABI
+// 34, x86-64, as they are in rdma-core 44 (Debian 12). They were found by reading its objects, and each size and place
+// that counts is asserted. A libibverbs with another private ABI does not load this provider: its symbols have other
+// versions.
 #pragma once
 
 #include <cstddef>

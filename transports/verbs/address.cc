@@ -23,7 +23,8 @@ bool address_vector(const State& state, const ibv_ah_attr& attr, roce::AddressVe
       attr.grh.traffic_class != 0 ? attr.grh.traffic_class : state.nic->settings().default_traffic_class;
   out.dscp = octet >> 2;
   out.ect = (octet & 3) != 0;
-  // Not what the application says: Linux, too, takes that of the route (ib_resolve_unicast_gid_dmac), and programs say 1.
+  // Not what the application says: Linux, too, takes that of the route (ib_resolve_unicast_gid_dmac), and programs
+  // say 1.
   out.hop_limit = 64;
   out.priority = Priority{grant.dscp_to_class[out.dscp]};
   out.source_port = roce::source_port(attr.grh.flow_label & 0xFFFFF);

@@ -30,8 +30,8 @@ int make_event_pipe() noexcept {
   return ::open(path, O_RDWR | O_CLOEXEC);
 }
 
-// Whether it blocks is the application's choice. A pipe that is full of events which nobody reads loses more of them: the
-// application must not be held up here.
+// Whether it blocks is the application's choice. A pipe that is full of events which nobody reads loses more of them:
+// the application must not be held up here.
 void write_record(int fd, const void* record, std::size_t octets) noexcept {
   pollfd to{.fd = fd, .events = POLLOUT, .revents = 0};
   if (::poll(&to, 1, 0) == 1 && (to.revents & POLLOUT) != 0) static_cast<void>(::write(fd, record, octets));

@@ -79,8 +79,8 @@ std::size_t take(State& state, CqObject& cq, std::span<roce::Completion> out, bo
   for (std::size_t i = 0; i < n; ++i) sent |= note_taken(state, out[i]);
   if (n > 0) {
     cq.empty = 0;
-    // Nothing is under way any more: what comes next comes unasked for, and the application may wait for it elsewhere, as
-    // who looks at memory that a peer writes to.
+    // Nothing is under way any more: what comes next comes unasked for, and the application may wait for it elsewhere,
+    // as who looks at memory that a peer writes to.
     if (sent && state.outstanding == 0) nic.leave();
   } else if (++cq.empty >= kEmptyPolls) {
     cq.empty = 0;
@@ -112,7 +112,8 @@ CqObject* make_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int 
   return cq;
 }
 
-// ---- ibv_cq_ex: one completion at a time -----------------------------------------------------------------------------
+// ---- ibv_cq_ex: one completion at a time
+// -----------------------------------------------------------------------------
 
 CqObject& of(ibv_cq_ex* ex) noexcept { return object_of<CqObject>(ex); }
 

@@ -17,7 +17,8 @@ struct Speed {
   std::uint8_t width;  // 1: one lane, 2: four
   std::uint8_t speed;  // of a lane: 1 is 2.5 Gb/s, 4 is 10, 32 is 25, 64 is 50, 128 is 100
 };
-constexpr Speed kSpeeds[] = {{10, 1, 4}, {25, 1, 32}, {40, 2, 4}, {50, 1, 64}, {100, 2, 32}, {200, 2, 64}, {400, 2, 128}};
+constexpr Speed kSpeeds[] = {{10, 1, 4},   {25, 1, 32},  {40, 2, 4},   {50, 1, 64},
+                             {100, 2, 32}, {200, 2, 64}, {400, 2, 128}};
 
 // The fastest that the link has at least; verbs knows no other rates.
 Speed speed_of(BitRate rate) noexcept {
@@ -114,7 +115,8 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) {
   return 0;
 }
 
-// ---- Events ----------------------------------------------------------------------------------------------------------
+// ---- Events
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -158,8 +160,7 @@ void State::on_async(const roce::AsyncEvent& event) {
       }
       return;
     case kCqError:
-      if (event.number < cqs.size() && cqs[event.number] != nullptr)
-        tell(*this, IBV_EVENT_CQ_ERR, cqs[event.number]);
+      if (event.number < cqs.size() && cqs[event.number] != nullptr) tell(*this, IBV_EVENT_CQ_ERR, cqs[event.number]);
       return;
   }
 }

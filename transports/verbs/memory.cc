@@ -1,5 +1,5 @@
-// Protection domains and memory regions. Registering is bookkeeping: the engine runs in the application, whose memory it
-// reads and writes as it is.
+// Protection domains and memory regions. Registering is bookkeeping: the engine runs in the application, whose memory
+// it reads and writes as it is.
 #include <cerrno>
 
 #include "transports/verbs/objects.h"

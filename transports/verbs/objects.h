@@ -32,13 +32,13 @@ struct CqObject {
     ibv_cq_ex ex;
   };
   roce::CqId id;
-  std::uint32_t users = 0;   // QPs
-  std::uint32_t empty = 0;   // polls in a row that found nothing
+  std::uint32_t users = 0;  // QPs
+  std::uint32_t empty = 0;  // polls in a row that found nothing
   std::uint32_t polls = 0;
-  bool armed = false;        // an event was asked for and has not come
-  std::uint32_t events_read = 0;  // that the application has taken from its channel,
+  bool armed = false;                   // an event was asked for and has not come
+  std::uint32_t events_read = 0;        // that the application has taken from its channel,
   std::uint32_t async_events_read = 0;  // ... and of others
-  roce::Completion current{};     // of ibv_start_poll() and ibv_next_poll()
+  roce::Completion current{};           // of ibv_start_poll() and ibv_next_poll()
 };
 
 struct SrqObject {
@@ -104,8 +104,8 @@ struct State final : NicEvents {
 };
 
 inline State& state_of(ibv_context* context) noexcept {
-  auto* const verbs = reinterpret_cast<verbs_context*>(reinterpret_cast<std::byte*>(context) -
-                                                       offsetof(verbs_context, context));
+  auto* const verbs =
+      reinterpret_cast<verbs_context*>(reinterpret_cast<std::byte*>(context) - offsetof(verbs_context, context));
   return *reinterpret_cast<Context*>(reinterpret_cast<std::byte*>(verbs) - offsetof(Context, verbs))->state;
 }
 template <class Object, class Public>
@@ -182,11 +182,12 @@ int errno_of(roce::PostError error) noexcept;
 // Has the QP take ibv_wr_*.
 void set_builders(QpObject& qp) noexcept;
 
-// ---- Limits ----------------------------------------------------------------------------------------------------------
+// ---- Limits
+// ----------------------------------------------------------------------------------------------------------
 
 inline constexpr std::uint32_t kMostWrs = 1u << 14;  // of a queue
 inline constexpr std::uint32_t kMostInline = 512;    // octets
 inline constexpr int kMostCqes = 1 << 20;
-inline constexpr std::uint8_t kMostReads = 16;       // outstanding READs and atomics of a QP, either way
+inline constexpr std::uint8_t kMostReads = 16;  // outstanding READs and atomics of a QP, either way
 
 }  // namespace railyard::verbs

@@ -1,5 +1,5 @@
-// How libibverbs meets this provider: it is loaded by name (RDMAV_DRIVERS, IBV_DRIVERS), says which devices are its own, and
-// opens them.
+// How libibverbs meets this provider: it is loaded by name (RDMAV_DRIVERS, IBV_DRIVERS), says which devices are its
+// own, and opens them.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -62,10 +62,12 @@ void add_open(State* state) {
   open_states.push_back(state);
 }
 
-// ---- Contexts --------------------------------------------------------------------------------------------------------
+// ---- Contexts
+// --------------------------------------------------------------------------------------------------------
 
 void free_context(ibv_context* ibv) {
-  auto* const verbs = reinterpret_cast<verbs_context*>(reinterpret_cast<std::byte*>(ibv) - offsetof(verbs_context, context));
+  auto* const verbs =
+      reinterpret_cast<verbs_context*>(reinterpret_cast<std::byte*>(ibv) - offsetof(verbs_context, context));
   auto* const context = reinterpret_cast<Context*>(reinterpret_cast<std::byte*>(verbs) - offsetof(Context, verbs));
   {
     const std::lock_guard lock(open_mutex);
@@ -115,8 +117,9 @@ std::unique_ptr<State> open_state(const ibv_device& device) {
   const std::string host = line_of(device, "railyard/host");
   const std::string nic = line_of(device, "railyard/nic");
   if (socket.empty() || host.empty() || nic.empty()) {
-    complain(device.name, std::string("its folder ") + device.ibdev_path + " is not that of a lab; expected one that "
-                          "`railyard up` has made (SYSFS_PATH)");
+    complain(device.name, std::string("its folder ") + device.ibdev_path +
+                              " is not that of a lab; expected one that "
+                              "`railyard up` has made (SYSFS_PATH)");
     errno = ENODEV;
     return nullptr;
   }
@@ -137,15 +140,14 @@ std::unique_ptr<State> open_state(const ibv_device& device) {
 }
 
 verbs_context* alloc_context(ibv_device* device, int cmd_fd, void*) try {
-  // libibverbs' commands to a kernel must fail: of a descriptor that cannot be written they do, and it then looks for GIDs
-  // in sysfs.
+  // libibverbs' commands to a kernel must fail: of a descriptor that cannot be written they do, and it then looks for
+  // GIDs in sysfs.
   if (cmd_fd >= 0) ::close(cmd_fd);
   auto state = open_state(*device);
   if (state == nullptr) return nullptr;
   const int refusing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  auto* const context = static_cast<Context*>(
-      abi::_verbs_init_and_alloc_context(device, refusing, sizeof(Context),
-                                         reinterpret_cast<verbs_context*>(offsetof(Context, verbs)), 0));
+  auto* const context = static_cast<Context*>(abi::_verbs_init_and_alloc_context(
+      device, refusing, sizeof(Context), reinterpret_cast<verbs_context*>(offsetof(Context, verbs)), 0));
   if (context == nullptr) {
     if (refusing >= 0) ::close(refusing);
     return nullptr;

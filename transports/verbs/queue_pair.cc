@@ -54,19 +54,16 @@ bool make_inline(State& state, QpObject& qp, ProtectionDomain domain) {
   if (qp.init.cap.max_inline_data == 0) return true;
   InlineData& d = qp.inline_data;
   d.memory.resize((std::size_t{qp.init.cap.max_send_wr} + 1) * qp.init.cap.max_inline_data);
-  const auto key =
-      state.nic->engine().memory().add({.address = reinterpret_cast<std::uintptr_t>(d.memory.data()),
-                                        .octets = d.memory.size(),
-                                        .access = {},
-                                        .domain = domain,
-                                        .memory = d.memory.data()});
+  const auto key = state.nic->engine().memory().add({.address = reinterpret_cast<std::uintptr_t>(d.memory.data()),
+                                                     .octets = d.memory.size(),
+                                                     .access = {},
+                                                     .domain = domain,
+                                                     .memory = d.memory.data()});
   d.key = key.value_or(0);
   return key.has_value();
 }
 
-int errno_of(roce::CreateError error) noexcept {
-  return error == roce::CreateError::kTooManyQps ? ENOMEM : EINVAL;
-}
+int errno_of(roce::CreateError error) noexcept { return error == roce::CreateError::kTooManyQps ? ENOMEM : EINVAL; }
 
 ibv_qp* failed(QpObject* qp, int error) {
   delete qp;

@@ -43,9 +43,8 @@ TEST(ApplicationNics, HaveWhatTheFabricFileSays) {
 }
 
 TEST(ApplicationNics, SendNoFasterThanASlowedLab) {
-  const spec::Lab lab = spec::parse(std::string(kLab).replace(std::string(kLab).find("clock: wall"), 11,
-                                                              "clock: wall, scale: 1/100"),
-                                    "x.yaml");
+  const spec::Lab lab = spec::parse(
+      std::string(kLab).replace(std::string(kLab).find("clock: wall"), 11, "clock: wall, scale: 1/100"), "x.yaml");
   EXPECT_EQ(application_nics(lab)[0].grant.rate, BitRate{1'000'000'000});
 }
 
@@ -56,8 +55,9 @@ TEST(ApplicationNics, NeedTheWallClock) {
     spec::parse(lab, "x.yaml");
     FAIL() << "no error";
   } catch (const spec::SpecError& error) {
-    EXPECT_STREQ(error.what(), "x.yaml:4:24: nodes.h1.attach: attachments to the outside need the wall clock: set "
-                               "run.clock: wall");
+    EXPECT_STREQ(error.what(),
+                 "x.yaml:4:24: nodes.h1.attach: attachments to the outside need the wall clock: set "
+                 "run.clock: wall");
   }
 }
 

@@ -15,13 +15,13 @@ namespace {
 constexpr FrameRingGeometry kSmall{.slots = 4, .slot_octets = 128};
 
 struct Aligned {
-  void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
+  void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
 };
 
 // Memory of exactly the size that a ring may touch, so that a sanitizer sees every octet too far.
 struct Memory {
   explicit Memory(FrameRingGeometry geometry)
-      : octets(static_cast<std::byte*>(::operator new(geometry.octets(), std::align_val_t{64}))) {
+      : octets(static_cast<std::byte*>(::operator new (geometry.octets(), std::align_val_t{64}))) {
     std::memset(octets.get(), 0, geometry.octets());
   }
   FrameRingHeader& header() const noexcept { return *reinterpret_cast<FrameRingHeader*>(octets.get()); }
@@ -41,9 +41,9 @@ bool put(FrameRingProducer& ring, std::uint8_t fill, std::uint32_t octets = 60) 
 
 TEST(FrameRing, GeometryIsChecked) {
   EXPECT_TRUE(kSmall.valid());
-  for (const FrameRingGeometry bad : {FrameRingGeometry{0, 128}, FrameRingGeometry{3, 128}, FrameRingGeometry{4, 100},
-                                      FrameRingGeometry{4, 64}, FrameRingGeometry{1u << 17, 128},
-                                      FrameRingGeometry{4, 1u << 17}})
+  for (const FrameRingGeometry bad :
+       {FrameRingGeometry{0, 128}, FrameRingGeometry{3, 128}, FrameRingGeometry{4, 100}, FrameRingGeometry{4, 64},
+        FrameRingGeometry{1u << 17, 128}, FrameRingGeometry{4, 1u << 17}})
     EXPECT_FALSE(bad.valid());
   const FrameRingPairGeometry pair{kSmall, kSmall};
   EXPECT_EQ(pair.octets(), 4096 + 2 * kSmall.octets());
@@ -92,7 +92,8 @@ TEST(FrameRing, WhoSleepsIsWokenOnce) {
   EXPECT_FALSE(consumer.release());
 }
 
-// ---- The other side lies ---------------------------------------------------------------------------------------------
+// ---- The other side lies
+// ---------------------------------------------------------------------------------------------
 
 TEST(FrameRing, AConsumerBelievesNoImpossibleNumberOfFrames) {
   const Memory memory(kSmall);

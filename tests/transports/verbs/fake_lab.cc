@@ -104,8 +104,8 @@ void FakeLab::admit() {
   std::memcpy(welcome.settings.data(), &settings, sizeof settings);
   const FileDescriptor memory(::memfd_create("fake", MFD_CLOEXEC));
   RAILYARD_ASSERT(::ftruncate(memory.get(), static_cast<off_t>(kRings.octets())) == 0, "there is memory");
-  m.memory = static_cast<std::byte*>(
-      ::mmap(nullptr, kRings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0));
+  m.memory =
+      static_cast<std::byte*>(::mmap(nullptr, kRings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0));
   FrameRingPairGeometry::state(m.memory).link_up = 1;
   m.from = std::make_unique<FrameRingConsumer>(kRings.ring_to_fabric(m.memory), kRing);
   m.to = std::make_unique<FrameRingProducer>(kRings.ring_to_host(m.memory), kRing);

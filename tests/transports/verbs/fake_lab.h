@@ -1,5 +1,5 @@
-// A lab without a fabric: it hands out rings as the daemon does, and a thread carries frames between those who have them,
-// by destination QP.
+// A lab without a fabric: it hands out rings as the daemon does, and a thread carries frames between those who have
+// them, by destination QP.
 #pragma once
 
 #include <atomic>
@@ -36,8 +36,8 @@ class FakeLab {
   struct Member {
     FileDescriptor socket;
     std::byte* memory = nullptr;
-    FileDescriptor doorbell;       // the member's
-    FileDescriptor own_doorbell;   // never waited for: this lab spins
+    FileDescriptor doorbell;      // the member's
+    FileDescriptor own_doorbell;  // never waited for: this lab spins
     std::unique_ptr<FrameRingConsumer> from;
     std::unique_ptr<FrameRingProducer> to;
     std::uint32_t first_qpn = 0;

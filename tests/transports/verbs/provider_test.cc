@@ -115,9 +115,9 @@ int to_rts(ibv_qp* qp, const ibv_qp* peer, const Opened& there, std::uint8_t tim
   s.retry_cnt = retries;
   s.rnr_retry = 7;
   s.max_rd_atomic = 4;
-  return modify_qp(qp, &s,
-                   IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                       IBV_QP_MAX_QP_RD_ATOMIC);
+  return modify_qp(
+      qp, &s,
+      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
 ibv_wc wait_for_one(ibv_cq* cq) {
