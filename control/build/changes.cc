@@ -30,6 +30,14 @@ Duration duration_of(const HeadroomTerms& t, BitRate lower) noexcept {
               Bytes{t.framing.slot(t.own_frame) + t.framing.slot(t.peer_frame)} / lower);
 }
 
+// What an attachment is that a running lab keeps; nullptr: it can come and go.
+const char* fixed_attachment(const spec::Attachment& a) noexcept {
+  if (std::holds_alternative<spec::AttachVm>(a)) return "a virtual machine";
+  if (std::holds_alternative<spec::AttachPcap>(a)) return "a capture file";
+  if (std::holds_alternative<spec::AttachApplication>(a)) return "a host of applications";
+  return nullptr;
+}
+
 }  // namespace
 
 Changes::Changes(const BuiltLab& running, spec::Lab to, Duration window)
@@ -68,10 +76,10 @@ void Changes::find_attachments(const BuiltLab& running, const spec::Lab& to) {
   }
   for (const Attached& a : attachments_)
     for (const spec::Attachment* side : {&a.from, &a.to})
-      if (std::holds_alternative<spec::AttachVm>(*side) || std::holds_alternative<spec::AttachPcap>(*side))
-        throw NotLive(fmt::format(
-            "{}: a {} cannot be changed in a running lab; stop the lab and start it with another `attach`",
-            spec::format(a.nic), std::holds_alternative<spec::AttachVm>(*side) ? "virtual machine" : "capture file"));
+      if (const char* fixed = fixed_attachment(*side); fixed != nullptr)
+        throw NotLive(
+            fmt::format("{}: {} cannot be changed in a running lab; stop the lab and start it with another `attach`",
+                        spec::format(a.nic), fixed));
 }
 
 void Changes::refuse_what_is_not_live() const {

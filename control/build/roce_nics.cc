@@ -301,6 +301,18 @@ roce::EngineConfig RoceNics::settings_of(const spec::Lab& lab, const spec::PortN
   return c;
 }
 
+verbs::NicSettings RoceNics::application_settings(const spec::Lab& lab, const spec::PortName& nic, BitRate rate,
+                                                  Framing framing) {
+  const roce::EngineConfig c = settings_of(lab, nic, rate);
+  return {.ack_every = c.ack_every,
+          .window_packets = c.window_packets,
+          .congestion = c.congestion,
+          .framing = framing,
+          .cnp = c.cnp,
+          .ack = c.ack,
+          .selective_repeat = selective_repeat_of(lab.hosts.at(lab.find(nic.node)->profile).roce)};
+}
+
 void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
                        const roce::AddressVector& back) {
   const spec::RoceTraffic& t = lab_.traffic[flow.plan.traffic].roce;

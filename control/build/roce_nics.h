@@ -21,6 +21,7 @@
 #include "dataplane/base/endpoint.h"
 #include "transports/roce/collectives/collective_connection.h"
 #include "transports/roce/flows/flow_endpoint.h"
+#include "transports/verbs/nic_settings.h"
 
 namespace railyard::build {
 
@@ -52,6 +53,10 @@ class RoceNics {
   // controls that start from it; 0: not known.
   static roce::EngineConfig settings_of(const spec::Lab& lab, const spec::PortName& nic, BitRate rate,
                                         Duration base_rtt = {});
+  // The same for applications behind a NIC that run an engine themselves (`attach: application`). `rate`, `framing`: of
+  // its link.
+  static verbs::NicSettings application_settings(const spec::Lab& lab, const spec::PortName& nic, BitRate rate,
+                                                 Framing framing);
   // The first QP number that neither the generator nor flows have at a NIC.
   std::uint32_t first_free_qpn(const spec::PortName& nic) const;
 

@@ -15,6 +15,7 @@ std::string kind_of(const spec::Attachment& attach) {
     std::string operator()(const spec::AttachDpdk&) const { return "dpdk"; }
     std::string operator()(const spec::AttachNamespace&) const { return "namespace"; }
     std::string operator()(const spec::AttachVm&) const { return "vm"; }
+    std::string operator()(const spec::AttachApplication&) const { return "application"; }
     std::string operator()(const spec::AttachTap&) const { return "tap"; }
     std::string operator()(const spec::AttachNetdev&) const { return "netdev"; }
   };

@@ -18,6 +18,7 @@
 #include "control/agents/agent_server.h"
 #include "control/api/http_client.h"
 #include "control/api/http_server.h"
+#include "control/daemon/applications.h"
 #include "control/daemon/cleanup.h"
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
@@ -121,9 +122,12 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   // Before the ports, which open what is made here; gone after them.
   MadeHosts made(spec, dir, log);
   speakers.set_up(made.journal());
+  const Applications applications(spec, dir, log);
+  applications.set_up();
   lab::SessionOptions options;
   options.spec_file = config.spec_file;
   options.interfaces = made.interfaces();
+  options.interfaces.merge(applications.interfaces());
   options.speakers = speakers.interfaces();
   lab::Session session(std::move(spec), std::move(options));
   for (const lab::Session::Attached& a : session.attached()) {
@@ -136,6 +140,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   LiveLab lab(dir.name(), session, live, log);
   made.tell(lab);
   speakers.tell(lab);
+  applications.tell(lab);
   lab.hosts_are_made_by(made);
   lab.made_of(settings);
   lab.when_set([&made](const spec::Lab& now) { made.follow(now); });
@@ -155,6 +160,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                                                    .log = [&log](const std::string& line) { log.line(line); }},
                          agents);
     const Speakers::Running following = speakers.start(made.journal(), session, live);
+    const Applications::Running serving = applications.start(session, live);
     made.boot(stop);
     if (stop) throw std::runtime_error(fmt::format("lab '{}' was stopped before it had started", dir.name()));
     log.line("up");

@@ -12,8 +12,8 @@ namespace railyard::daemon {
 
 // Who can be reached by `exec` and how: filled in by who makes the hosts.
 struct MadeHost {
-  std::string kind;      // "namespace", "vm"
-  std::string location;  // name of the namespace; directory of the guest's sockets
+  std::string kind;      // "namespace", "vm", "application"
+  std::string location;  // name of the namespace; directory of the guest's sockets; the tree for libibverbs
   std::string programs{};  // a folder that comes first where commands are looked for; empty: none
   // Of a virtual machine: how it is, and has it booted anew (false: that goes on already).
   std::function<Guests::Look()> look{};

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/value.h"
+#include "dataplane/port/application_port.h"
 #include "dataplane/port/ethdev_port.h"
 #include "dataplane/port/network_interface.h"
 #include "dataplane/port/packet_socket_port.h"
@@ -45,6 +46,16 @@ class Opener {
   OpenedPort operator()(const spec::AttachNamespace&) const {
     const Interface& i = made("namespace");
     return interface(i.netns, i.name, "namespace", true);
+  }
+  OpenedPort operator()(const spec::AttachApplication&) const {
+    made("application");
+    ApplicationPortConfig config;
+    config.name = spec::format(name_);
+    config.mac = nic_.mac.value_or(wire::MacAddress{});
+    config.address_v4 = nic_.address_v4;
+    config.address_v6 = nic_.address_v6;
+    config.mtu = mtu_;
+    return {std::make_unique<ApplicationPort>(config), "application", {}};
   }
   OpenedPort operator()(const spec::AttachVm&) const {
     OpenedPort opened = vhost_user(made("vm").socket, false);

@@ -35,6 +35,7 @@ struct AttachmentText {
   std::string operator()(const spec::AttachDpdk& a) const { return "DPDK " + a.device; }
   std::string operator()(const spec::AttachNamespace&) const { return "namespace"; }
   std::string operator()(const spec::AttachVm&) const { return "VM"; }
+  std::string operator()(const spec::AttachApplication&) const { return "applications"; }
   std::string operator()(const spec::AttachTap& a) const { return "TAP " + a.name; }
   std::string operator()(const spec::AttachNetdev& a) const { return "interface " + a.name; }
 };

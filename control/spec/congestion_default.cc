@@ -10,16 +10,27 @@
 namespace railyard::spec {
 namespace {
 
+bool has_services(const Lab& lab) {
+  return std::ranges::any_of(lab.hosts, [](const auto& host) { return !host.second.roce.services.empty(); });
+}
+
+bool has_applications(const Lab& lab) {
+  return std::ranges::any_of(lab.nodes, [](const NodeSpec& node) {
+    return !node.nics.empty() && std::holds_alternative<AttachApplication>(node.nics[0].attach);
+  });
+}
+
 std::vector<TrafficSpec> roce_traffic(const Lab& lab) {
   std::vector<TrafficSpec> all;
   for (const TrafficSpec& t : lab.traffic)
     if (t.is_roce()) all.push_back(t);
   for (const CollectiveSpec& c : lab.collectives)
     if (!c.is_uet()) all.push_back(like_traffic(c));
-  if (std::ranges::any_of(lab.hosts, [](const auto& host) { return !host.second.roce.services.empty(); })) {
-    TrafficSpec service;
-    service.transport = TrafficSpec::Transport::kRoce;
-    all.push_back(service);
+  // What services answer, and applications send, has the class of RoCE traffic that says nothing else.
+  if (has_services(lab) || has_applications(lab)) {
+    TrafficSpec other;
+    other.transport = TrafficSpec::Transport::kRoce;
+    all.push_back(other);
   }
   return all;
 }

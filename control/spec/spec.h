@@ -65,12 +65,10 @@ struct AttachMemif {
   std::string socket;      // path
   bool is_client = false;  // of the socket, which somebody else makes; else we make it
   int id = 0;              // interface of that socket
-
   bool operator==(const AttachMemif&) const = default;
 };
 struct AttachDpdk {
   std::string device;  // e.g. "net_tap0,iface=tap0", "0000:03:00.0"
-
   bool operator==(const AttachDpdk&) const = default;
 };
 // A network namespace of this machine, with an interface for each NIC; `railyard up` makes it.
@@ -81,22 +79,25 @@ struct AttachNamespace {
 struct AttachVm {
   bool operator==(const AttachVm&) const = default;
 };
+// RDMA programs of this machine (transports/verbs), to which `railyard up` opens the NICs.
+struct AttachApplication {
+  bool operator==(const AttachApplication&) const = default;
+};
 struct AttachTap {
   std::string name;  // of the TAP interface, which is made
-
   bool operator==(const AttachTap&) const = default;
 };
 struct AttachNetdev {
   std::string name;  // of an interface that exists
-
   bool operator==(const AttachNetdev&) const = default;
 };
 using Attachment = std::variant<std::monostate, AttachPcap, AttachVhostUser, AttachDpdk, AttachNamespace, AttachVm,
-                                AttachTap, AttachNetdev, AttachMemif>;
+                                AttachTap, AttachNetdev, AttachMemif, AttachApplication>;
 
-// Whether `railyard up` makes the host, with all its NICs: a namespace or a virtual machine.
+// Whether `railyard up` makes the host, with all its NICs: a namespace, a virtual machine, a host of applications.
 inline bool is_made_host(const Attachment& a) noexcept {
-  return std::holds_alternative<AttachNamespace>(a) || std::holds_alternative<AttachVm>(a);
+  return std::holds_alternative<AttachNamespace>(a) || std::holds_alternative<AttachVm>(a) ||
+         std::holds_alternative<AttachApplication>(a);
 }
 
 // Whether the host is built in or made by us, and so has the address that we give it.

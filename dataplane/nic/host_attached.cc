@@ -135,7 +135,8 @@ void Host::on_outside(Instant now, PortIndex port) {
       __builtin_prefetch(later->header());
     }
     generated_.increment();
-    const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets});
+    const std::size_t trailer = p->has(Packet::kIcrcPending) ? std::size_t{wire::kIcrcOctets} : 0;
+    const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets} + trailer);
     DropReason bad = DropReason::kCount;
     if (!view) {
       bad = view.error();

@@ -436,11 +436,20 @@ UET_ENGINE_PACKETS |= {
         uet_packets.control(6, opaque=5))]),
 }
 
+# What a hostile process does to its ring (frame_ring_fuzz.cc): steps of one octet and what belongs to them.
+FRAME_RINGS = {
+    "honest": bytes([1, 3, 3, 1, 5, 3, 4, 2, 8, 4]),           # frames come, all are taken; the ring fills, is emptied
+    "too_many": bytes([1, 9, 3, 1, 255, 3]),                   # more frames than slots
+    "head_ahead": bytes([4, 2, 200, 4]),                       # more taken than was sent
+    "long_frame": bytes([0]) + struct.pack(">HIB", 48, 0xFFFFFFFF, 0) + bytes([1, 1, 3, 5]),  # in the first slot
+    "flags": bytes([0]) + struct.pack(">HIB", 49, 0x80000000, 0) + bytes([1, 1, 3]),
+}
+
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
     for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "credit_message", "roce_packet",
                    "roce_engine", "cm_mad", "trunk_message", "trunk_fragment", "uet_packet",
-                   "uet_frame", "uet_engine"):
+                   "uet_frame", "uet_engine", "frame_ring"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -467,5 +476,7 @@ if __name__ == "__main__":
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
     for name, frames in TRUNK_FRAGMENTS.items():
         (corpus / "trunk_fragment" / f"{name}.bin").write_bytes(frames)
+    for name, steps in FRAME_RINGS.items():
+        (corpus / "frame_ring" / f"{name}.bin").write_bytes(steps)
     for name, text in [*fault_texts(), *FAULT_VALUES.items()]:
         (corpus / "fault_text" / f"{name}.bin").write_text(text)

@@ -36,6 +36,10 @@ const std::map<std::string, Rooms>& allowed() {
       {"transports/base", {"dataplane/base", "dataplane/wire"}},
       {"transports/collectives", {"transports/base", "dataplane/base"}},
       {"transports/roce", {"transports/base", "transports/collectives", "dataplane/base", "dataplane/wire"}},
+      // Libraries for applications: engines, rings to the fabric, and who drives them.
+      {"transports/application", {"dataplane/base", "dataplane/wire"}},
+      {"transports/verbs",
+       {"transports/application", "transports/base", "transports/roce", "dataplane/base", "dataplane/wire"}},
       {"transports/uet", {"transports/base", "transports/collectives", "dataplane/base", "dataplane/wire"}},
 
       // What the other rooms of control share.
@@ -49,7 +53,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/routing", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/switch"}},
       {"control/build",
        {"control/collectives", "control/spec", "control/workload", "control/routing", "transports/base",
-        "transports/collectives", "transports/roce", "transports/uet", "dataplane/base", "dataplane/wire",
+        "transports/collectives", "transports/roce", "transports/uet", "transports/verbs", "dataplane/base", "dataplane/wire",
         "dataplane/packet", "dataplane/device", "dataplane/switch", "dataplane/nic", "dataplane/trunk",
         "dataplane/port"}},
       {"control/fault",
@@ -100,8 +104,8 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/daemon",
        {"control/base", "control/agents", "control/api", "control/build", "control/fault", "control/guest",
         "control/hosts", "control/lab", "control/report", "control/rerouting", "control/spec", "control/speakers",
-        "control/telemetry", "dataplane/base", "dataplane/capture", "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk",
-        "dataplane/wire"}},
+        "control/telemetry", "transports/application", "transports/verbs", "dataplane/base", "dataplane/capture",
+        "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
        {"control/base", "control/api", "control/blast", "control/build", "control/compare", "control/daemon", "control/decode",
         "control/export", "control/fault", "control/guest", "control/hosts", "control/lab", "control/lint",

@@ -35,6 +35,7 @@ void add_logs(CLI::App* command, int& exit_code);
 void add_pause(CLI::App* command, int& exit_code);
 void add_resume(CLI::App* command, int& exit_code);
 void add_exec(CLI::App* command, int& exit_code);
+void add_env(CLI::App* command, int& exit_code);
 void add_shell(CLI::App* command, int& exit_code);
 void add_cp(CLI::App* command, int& exit_code);
 void add_restart(CLI::App* command, int& exit_code);
@@ -101,6 +102,7 @@ constexpr std::array kCommands{
     Command{"resume", kLive, "Continue after a pause", add_resume},
 
     Command{"exec", kHosts, "Run a command on a host", add_exec, 1},
+    Command{"env", kHosts, "Print the environment that RDMA programs need on a host", add_env},
     Command{"shell", kHosts, "Open a shell on a host", add_shell},
     Command{"cp", kHosts, "Copy a file to or from a virtual machine", add_cp},
     Command{"restart", kHosts, "Reboot a virtual machine", add_restart},

@@ -16,6 +16,8 @@
 
 #include "control/guest/copy_files.h"
 #include "control/guest/run_command.h"
+#include "control/report/shell_word.h"
+#include "tools/railyard/application_environment.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
@@ -73,8 +75,27 @@ int exec(const std::string& lab_name, const std::string& host, std::vector<std::
     if (words.empty()) return guest::run_at_terminal(address, guest::shell_command());
     return guest::run_at_standard_streams(address, {.arguments = std::move(words)});
   }
-  throw std::runtime_error(fmt::format(
-      "{} is {}: it cannot run commands; expected a host with `attach: namespace` or `attach: vm`", host, kind));
+  if (kind == "application") {
+    for (const auto& [name, value] : application_environment(about["location"].get<std::string>()))
+      ::setenv(name.c_str(), value.c_str(), 1);
+    if (words.empty()) words.push_back(login_shell());
+    words.insert(words.begin(), {"sh", "-c", "exec \"$@\"", "railyard exec"});
+    become(std::move(words));
+  }
+  throw std::runtime_error(fmt::format("{} is {}: it cannot run commands; expected a host with `attach: namespace`, "
+                                       "`attach: vm` or `attach: application`",
+                                       host, kind));
+}
+
+// Lines for a POSIX shell.
+int print_environment(const std::string& lab_name, const std::string& host) {
+  const auto about = reachable(chosen_lab(lab_name), host);
+  if (about["kind"] != "application")
+    throw std::runtime_error(fmt::format("{} is {}; expected a host with `attach: application`", host,
+                                         about["kind"].get<std::string>()));
+  for (const auto& [name, value] : application_environment(about["location"].get<std::string>()))
+    std::printf("export %s=%s\n", name.c_str(), report::shell_word(value).c_str());
+  return 0;
 }
 
 // railyard-agent lies where this program lies, if it was built.
@@ -225,6 +246,17 @@ void add_exec(CLI::App* command, int& exit_code) {
       "  railyard exec -l rails-4x8 h1 ip -s link\n"
       "  railyard exec h1 sh -c 'iperf3 -s -D; ss -lt'");
   command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, o->words); });
+}
+
+void add_env(CLI::App* command, int& exit_code) {
+  auto o = std::make_shared<HostOptions>();
+  add_lab_option(*command, o->lab);
+  command->add_option("HOST", o->host, "Name of a host with `attach: application`")->required();
+  command->footer(
+      "Print the environment that lets RDMA programs find the host's NICs, as lines for a shell. `railyard exec` sets "
+      "it.\n"
+      "Example:\n  eval \"$(railyard env h1)\" && ibv_devinfo");
+  command->callback([o, &exit_code] { exit_code = print_environment(o->lab, o->host); });
 }
 
 void add_shell(CLI::App* command, int& exit_code) {

@@ -51,7 +51,8 @@ void check_attachments(const Draft& draft) {
             node.name, n + 1));
       const bool made = is_made_host(attachment) || is_made_host(node.nics[0].attach);
       if (made && attachment != node.nics[0].attach)
-        where.fail("a namespace or virtual machine has all NICs of its host; expected the same `attach` for each NIC");
+        where.fail("a namespace, virtual machine or application has all NICs of its host; expected the same `attach` for each "
+                   "NIC");
       const auto used = exclusive(attachment);
       if (used.second.empty()) continue;
       use(used, {node.name, static_cast<int>(n) + 1}, where);

@@ -230,11 +230,14 @@ void check_pcap(const Tree& map, const AttachPcap& pcap) {
 }
 
 constexpr const char* kAttachExpected =
-    "namespace, vm, or a map with one of pcap, vhost-user, vhost-user-client, memif, "
+    "namespace, vm, application, or a map with one of pcap, vhost-user, vhost-user-client, memif, "
     "tap, netdev, dpdk";
 
 // A host that `railyard up` makes.
-Form<Attachment> made_host() { return choice<Attachment>({{"namespace", AttachNamespace{}}, {"vm", AttachVm{}}}); }
+Form<Attachment> made_host() { 
+  return choice<Attachment>(
+      {{"namespace", AttachNamespace{}}, {"vm", AttachVm{}}, {"application", AttachApplication{}}});
+}
 
 constexpr const char* kPortExpected = "a map with one of vhost-user, vhost-user-client, memif, tap, netdev, dpdk";
 
@@ -260,6 +263,7 @@ Attachment read_attachment(const Tree& tree) {
   if (tree.kind == Tree::Kind::kScalar) {
     if (tree.text == "namespace") return AttachNamespace{};
     if (tree.text == "vm") return AttachVm{};
+    if (tree.text == "application") return AttachApplication{};
   }
   return read_outside(tree, kKinds, kAttachExpected);
 }

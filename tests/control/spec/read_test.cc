@@ -224,7 +224,7 @@ TEST(AttachErrors, All) {
                     "run: { clock: " + clock + " }\n");
   };
   const std::string kinds =
-      "namespace, vm, or a map with one of pcap, vhost-user, vhost-user-client, memif, tap, netdev, dpdk";
+      "namespace, vm, application, or a map with one of pcap, vhost-user, vhost-user-client, memif, tap, netdev, dpdk";
   const std::string outside = ": attachments to the outside need the wall clock: set run.clock: wall";
   EXPECT_EQ(with_attach("{ pcap: { in: a.pcap, out: b.pcap, times: asap } }"), "(no error)");
   EXPECT_EQ(with_attach("{ vhost-user: /tmp/x.sock }", "wall"), "(no error)");
@@ -276,8 +276,8 @@ TEST(MadeHosts, AreSoWithAllTheirNics) {
   EXPECT_EQ(parse(to_yaml(lab), "again"), lab);
   EXPECT_EQ(error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 1 }\n"
                      "nodes: { h1: { nics: [{ attach: vm }, { attach: namespace }] } }\nrun: { clock: wall }\n"),
-            "x.yaml:3:49: nodes.h1.nics.1.attach: a namespace or virtual machine has all NICs of its host; expected "
-            "the same `attach` for each NIC");
+            "x.yaml:3:49: nodes.h1.nics.1.attach: a namespace, virtual machine or application has all NICs of its "
+            "host; expected the same `attach` for each NIC");
 }
 
 TEST(MadeHosts, AreThoseOfAProfileThatDoNotSayOtherwise) {

@@ -1,0 +1,25 @@
+// The NICs of a lab that are there for applications (`attach: application`): what the fabric file says of each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/daemon/verbs_tree.h"
+#include "control/spec/spec.h"
+#include "transports/application/handshake.h"
+#include "transports/verbs/nic_settings.h"
+
+namespace railyard::daemon {
+
+struct ApplicationNic {
+  spec::PortName name;
+  application::NicGrant grant{};  // without QP numbers
+  verbs::NicSettings settings{};
+
+  VerbsDevice device() const;
+};
+
+// In the order of the file.
+std::vector<ApplicationNic> application_nics(const spec::Lab& lab);
+
+}  // namespace railyard::daemon

@@ -1,0 +1,324 @@
+#include "control/daemon/applications.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control/spec/value.h"
+#include "dataplane/base/file_descriptor.h"
+#include "dataplane/port/application_port.h"
+
+namespace railyard::daemon {
+
+using application::Hello;
+using application::Welcome;
+
+namespace {
+
+// Room for the longest RoCEv2 packet (path MTU 4096) behind its headers, in a multiple of cache lines that is no power
+// of two, so that slots do not fall on each other in the caches.
+constexpr FrameRingGeometry kRing{.slots = 512, .slot_octets = 4096 + 320};
+static_assert(kRing.valid());
+
+FileDescriptor listen_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    throw std::runtime_error(
+        fmt::format("the path {} is too long for a socket (most: {} characters); choose a shorter "
+                    "name for the lab",
+                    path, sizeof address.sun_path - 1));
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ::unlink(path.c_str());
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0)
+    throw std::runtime_error(fmt::format("cannot listen at {}: {}", path, std::strerror(errno)));
+  return socket;
+}
+
+pid_t peer_of(int socket) {
+  ucred who{};
+  socklen_t octets = sizeof who;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &octets) == 0 ? who.pid : 0;
+}
+
+bool send_welcome(int socket, const Welcome& welcome, const std::vector<int>& descriptors) {
+  iovec data{const_cast<Welcome*>(&welcome), sizeof welcome};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(3 * sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    message.msg_control = control.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+    cmsghdr* const c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(c), descriptors.data(), descriptors.size() * sizeof(int));
+  }
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof welcome);
+}
+
+}  // namespace
+
+// One thread that waits for processes to come and go.
+class Applications::Server {
+ public:
+  Server(std::vector<ApplicationNic> nics, const std::string& socket, lab::Session& session, WallClockLive& live,
+         Log& log)
+      : live_(live), log_(log), listening_(listen_at(socket)), wake_(::eventfd(0, EFD_CLOEXEC)) {
+    for (const lab::Session::Attached& a : session.attached())
+      if (auto* const port = dynamic_cast<ApplicationPort*>(a.device); port != nullptr) {
+        const spec::PortName name{a.host->name(), a.port.value + 1};
+        const auto nic = std::ranges::find(nics, name, &ApplicationNic::name);
+        if (nic != nics.end()) nics_[name] = {*nic, port, {}, 1};
+      }
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Server() {
+    stop_ = true;
+    const std::uint64_t one = 1;
+    static_cast<void>(::write(wake_.get(), &one, sizeof one));
+    thread_.join();
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+ private:
+  struct Nic {
+    ApplicationNic about;
+    ApplicationPort* port = nullptr;
+    std::deque<std::uint32_t> returned{};  // blocks of QP numbers, the one that is longest free first
+    std::uint32_t next_block = 1;          // never given out; block 0 has QP 0 and QP 1
+  };
+  // A connection; without a process until it has said what it wants.
+  struct Client {
+    FileDescriptor socket;
+    pid_t pid = 0;
+    Nic* nic = nullptr;
+    std::shared_ptr<ApplicationProcess> process{};
+    bool gone = false;
+  };
+  static constexpr std::uint32_t kBlocks = (1u << 24) / ApplicationProcess::kQpnsPerProcess;
+  static constexpr std::size_t kMostClients = 1024;
+
+  void run() {
+    while (!stop_) {
+      std::vector<pollfd> all{{.fd = wake_.get(), .events = POLLIN, .revents = 0},
+                              {.fd = listening_.get(), .events = POLLIN, .revents = 0}};
+      for (const auto& [name, nic] : nics_)
+        all.push_back({.fd = nic.port->attention(), .events = POLLIN, .revents = 0});
+      const std::size_t first = all.size();
+      for (const Client& c : clients_) all.push_back({.fd = c.socket.get(), .events = POLLIN, .revents = 0});
+      if (::poll(all.data(), all.size(), -1) <= 0 || stop_) continue;
+      for (std::size_t i = 2; i < first; ++i) {
+        std::uint64_t told = 0;
+        if (all[i].revents != 0) static_cast<void>(::read(all[i].fd, &told, sizeof told));
+      }
+      auto client = clients_.begin();
+      for (std::size_t i = first; i < all.size(); ++i, ++client)
+        if (all[i].revents != 0) hear(*client);
+      for (Client& c : clients_)
+        if (c.process != nullptr && c.process->broken()) {
+          log_.warning(fmt::format("{}: process {} has written impossible numbers into its ring; it is cut off",
+                                   spec::format(c.nic->about.name), c.pid));
+          c.gone = true;
+        }
+      for (Client& c : clients_)
+        if (c.gone) take_back(c);
+      std::erase_if(clients_, [](const Client& c) { return c.gone; });
+      if (all[1].revents != 0) accept();
+    }
+    clients_.clear();
+  }
+
+  void accept() {
+    FileDescriptor socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) return;
+    const pid_t pid = peer_of(socket.get());
+    if (clients_.size() >= kMostClients) {
+      refuse(socket.get(), EMFILE, fmt::format("the lab has {} applications, as many as can be", clients_.size()));
+      return;
+    }
+    clients_.push_back({.socket = std::move(socket), .pid = pid});
+  }
+
+  static void refuse(int socket, int error, const std::string& why) {
+    Welcome no;
+    no.error = error;
+    why.copy(no.why.data(), no.why.size() - 1);
+    send_welcome(socket, no, {});
+  }
+
+  // A first message asks for a NIC. Whatever comes later, or an end, closes the connection.
+  void hear(Client& client) {
+    Hello hello;
+    const ssize_t got = ::recv(client.socket.get(), &hello, sizeof hello, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got != static_cast<ssize_t>(sizeof hello) || client.process != nullptr) {
+      client.gone = true;
+      return;
+    }
+    try {
+      open(client, hello);
+    } catch (const std::runtime_error& error) {
+      refuse(client.socket.get(), ENOMEM, error.what());
+      client.gone = true;
+    }
+  }
+
+  void open(Client& client, Hello hello) {
+    const auto no = [&](int error, const std::string& why) {
+      refuse(client.socket.get(), error, why);
+      client.gone = true;
+    };
+    if (hello.magic != application::kMagic || hello.version != application::kVersion)
+      return no(EPROTO, "this library is of another version of Railyard than the lab; use that of the lab");
+    hello.host.back() = '\0';
+    const auto found = nics_.find({hello.host.data(), static_cast<int>(hello.nic)});
+    if (found == nics_.end())
+      return no(ENODEV,
+                fmt::format("the lab has no NIC {}:{} with `attach: application`", hello.host.data(), hello.nic));
+    Nic& nic = found->second;
+    const auto block = take_block(nic);
+    if (!block) return no(EMFILE, fmt::format("all QP numbers of {} are in use", spec::format(found->first)));
+    client.nic = &nic;
+    client.process = std::make_shared<ApplicationProcess>(FrameRingPairGeometry{kRing, kRing},
+                                                          *block * ApplicationProcess::kQpnsPerProcess);
+    // It may send as soon as it knows: first it is put behind the NIC.
+    if (!at_port([port = nic.port, process = client.process] { port->join(process); }))
+      return no(EBUSY, "the lab's engine did not answer within 5 s");
+    Welcome welcome;
+    welcome.rings = client.process->rings();
+    welcome.nic = nic.about.grant;
+    welcome.nic.first_qpn = client.process->first_qpn();
+    welcome.nic.most_qps = ApplicationProcess::kQpnsPerProcess;
+    static_assert(sizeof(verbs::NicSettings) <= std::tuple_size_v<decltype(welcome.settings)>);
+    welcome.settings_octets = sizeof(verbs::NicSettings);
+    std::memcpy(welcome.settings.data(), &nic.about.settings, sizeof(verbs::NicSettings));
+    const ApplicationProcess& p = *client.process;
+    if (!send_welcome(client.socket.get(), welcome, {p.memory(), p.fabric_doorbell(), p.host_doorbell()})) {
+      client.gone = true;
+      return;
+    }
+    log_.line(fmt::format("{}: process {} has opened it: QP numbers from {:#x} on", spec::format(found->first),
+                          client.pid, p.first_qpn()));
+  }
+
+  static std::optional<std::uint32_t> take_block(Nic& nic) {
+    if (nic.next_block < kBlocks) return nic.next_block++;
+    if (nic.returned.empty()) return std::nullopt;
+    const std::uint32_t block = nic.returned.front();
+    nic.returned.pop_front();
+    return block;
+  }
+
+  void take_back(Client& client) {
+    if (client.process == nullptr) return;
+    // The engine gives it to us, so that unmapping its memory does not hold up the fabric.
+    const auto gone = std::make_shared<std::shared_ptr<ApplicationProcess>>();
+    at_port([port = client.nic->port, process = client.process, gone] { *gone = port->leave(*process); });
+    client.nic->returned.push_back(client.process->first_qpn() / ApplicationProcess::kQpnsPerProcess);
+    const ApplicationCounters& c = client.process->counters();
+    log_.line(
+        fmt::format("{}: process {} is gone: {} frames sent, {} received; dropped: {} malformed, {} forged, {} with "
+                    "its ring full, {} too long",
+                    spec::format(client.nic->about.name), client.pid, c.received.read(), c.sent.read(),
+                    c.malformed.read(), c.forged.read(), c.ring_full.read(), c.too_long.read()));
+  }
+
+  // Has the engine's thread do it between two windows, and waits. False: it did not in time.
+  bool at_port(const std::function<void()>& what) {
+    constexpr std::chrono::seconds kPatience{5};
+    const auto done = std::make_shared<std::promise<void>>();
+    std::future<void> result = done->get_future();
+    if (!live_.requests.post([what, done](Engine&, Instant) {
+          what();
+          done->set_value();
+        }))
+      return false;
+    for (auto waited = std::chrono::milliseconds(0); waited < kPatience; waited += std::chrono::milliseconds(20)) {
+      if (result.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) return true;
+      if (stop_) return false;
+    }
+    return false;
+  }
+
+  WallClockLive& live_;
+  Log& log_;
+  FileDescriptor listening_;
+  FileDescriptor wake_;
+  std::map<spec::PortName, Nic> nics_;
+  std::deque<Client> clients_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+Applications::Applications(const spec::Lab& lab, const LabDir& dir, Log& log)
+    : dir_(dir), log_(log), nics_(application_nics(lab)) {}
+
+Applications::~Applications() {
+  std::error_code ignored;
+  std::filesystem::remove_all(dir_.path() / "applications", ignored);
+}
+
+std::filesystem::path Applications::folder(const std::string& host) const {
+  return dir_.path() / "applications" / host;
+}
+
+std::string Applications::socket() const { return dir_.path() / "applications.sock"; }
+
+lab::Interfaces Applications::interfaces() const {
+  lab::Interfaces out;
+  for (const ApplicationNic& nic : nics_) out[nic.name] = {.netns = {}, .name = {}, .socket = socket()};
+  return out;
+}
+
+void Applications::set_up() const {
+  std::map<std::string, std::vector<VerbsDevice>> hosts;
+  std::set<std::string> names;
+  for (const ApplicationNic& nic : nics_) {
+    hosts[nic.name.node].push_back(nic.device());
+    names.insert(nic.device().name);
+  }
+  for (const auto& [host, devices] : hosts) write_verbs_tree(folder(host), devices, socket());
+  try {
+    const auto made = make_device_nodes({names.begin(), names.end()});
+    if (!made.empty()) log_.line(fmt::format("made {} -> /dev/null, for libibverbs", fmt::join(made, ", ")));
+  } catch (const std::runtime_error& error) {
+    log_.warning(error.what());  // `exec` says so where it matters
+  }
+}
+
+void Applications::tell(LiveLab& lab) const {
+  for (const ApplicationNic& nic : nics_)
+    lab.add_host(nic.name.node, {.kind = "application", .location = folder(nic.name.node)});
+}
+
+Applications::Running Applications::start(lab::Session& session, WallClockLive& live) const {
+  if (nics_.empty()) return {};
+  return std::make_shared<Server>(nics_, socket(), session, live, log_);
+}
+
+}  // namespace railyard::daemon

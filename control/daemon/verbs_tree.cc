@@ -1,0 +1,96 @@
+#include "control/daemon/verbs_tree.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+namespace railyard::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kDeviceFolder = "/dev/infiniband";
+// /dev/null: opened and never used; its driver refuses what libibverbs might ask of a kernel.
+constexpr unsigned kNullMajor = 1, kNullMinor = 3;
+
+void write_line_to(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file);
+  out << text << '\n';
+  if (!out.flush()) throw std::runtime_error(fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)));
+}
+
+// Eight groups of four digits, as sysfs writes GIDs.
+std::string gid_text(const wire::IpAddress& address) {
+  std::string text;
+  for (std::size_t i = 0; i < address.octets.size(); i += 2)
+    text += fmt::format("{}{:02x}{:02x}", i == 0 ? "" : ":", address.octets[i], address.octets[i + 1]);
+  return text;
+}
+
+// EUI-64 of the MAC address (RFC 4291 appendix A), which is what Linux takes for a RoCE device.
+std::string guid_text(const wire::MacAddress& mac) {
+  const auto& m = mac.octets;
+  return fmt::format("{:02x}{:02x}:{:02x}ff:fe{:02x}:{:02x}{:02x}", m[0] ^ 2, m[1], m[2], m[3], m[4], m[5]);
+}
+
+}  // namespace
+
+std::string verbs_device_name(int nic) { return fmt::format("railyard{}", nic - 1); }
+
+void write_verbs_tree(const fs::path& folder, const std::vector<VerbsDevice>& devices, const std::string& socket) {
+  write_line_to(folder / "class/infiniband_verbs/abi_version", "6");
+  for (const VerbsDevice& d : devices) {
+    const fs::path uverbs = folder / "class/infiniband_verbs" / d.name;
+    write_line_to(uverbs / "ibdev", d.name);
+    write_line_to(uverbs / "dev", fmt::format("{}:{}", kNullMajor, kNullMinor));
+    write_line_to(uverbs / "abi_version", "1");
+    const fs::path ib = folder / "class/infiniband" / d.name;
+    write_line_to(ib / "node_type", "1: CA");
+    write_line_to(ib / "node_guid", guid_text(d.mac));
+    write_line_to(ib / "fw_ver", "0.1.0");
+    write_line_to(ib / "board_id", "railyard");
+    const fs::path port = ib / "ports/1";
+    write_line_to(port / "pkeys/0", "0xffff");
+    for (std::size_t i = 0; i < d.gids.size(); ++i) {
+      write_line_to(port / "gids" / std::to_string(i), gid_text(d.gids[i]));
+      write_line_to(port / "gid_attrs/types" / std::to_string(i), "RoCE v2");
+      write_line_to(port / "gid_attrs/ndevs" / std::to_string(i), "lo");  // libibverbs wants one that exists
+    }
+    write_line_to(ib / "railyard/socket", socket);
+    write_line_to(ib / "railyard/host", d.host);
+    write_line_to(ib / "railyard/nic", std::to_string(d.nic));
+  }
+}
+
+bool has_device_node(const std::string& name) {
+  struct stat s {};
+  return ::stat((kDeviceFolder / name).c_str(), &s) == 0 && S_ISCHR(s.st_mode) &&
+         s.st_rdev == makedev(kNullMajor, kNullMinor);
+}
+
+std::vector<std::string> make_device_nodes(const std::vector<std::string>& names) {
+  std::vector<std::string> made;
+  for (const std::string& name : names) {
+    if (has_device_node(name)) continue;
+    const fs::path path = kDeviceFolder / name;
+    std::error_code error;
+    fs::create_directories(kDeviceFolder, error);
+    if (!error) fs::create_symlink("/dev/null", path, error);
+    if (error)
+      throw std::runtime_error(fmt::format(
+          "cannot make {} ({}), without which libibverbs sees no device; run once as root: mkdir -p {} && ln -sf "
+          "/dev/null {}",
+          path.string(), error.message(), kDeviceFolder.string(), path.string()));
+    made.push_back(path);
+  }
+  return made;
+}
+
+}  // namespace railyard::daemon

@@ -1,0 +1,33 @@
+// The memory that an application shares with the fabric for one NIC: a page of state, then the ring of frames to the
+// fabric, then the one to the host.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "dataplane/base/frame_ring.h"
+
+namespace railyard {
+
+// Written by the fabric's side.
+struct FrameRingState {
+  std::atomic<std::uint32_t> link_up;  // 1: the NIC's link to the fabric is up
+};
+
+struct FrameRingPairGeometry {
+  FrameRingGeometry to_fabric{};
+  FrameRingGeometry to_host{};
+
+  static constexpr std::size_t kStateOctets = 4096;
+
+  bool operator==(const FrameRingPairGeometry&) const = default;
+  constexpr bool valid() const noexcept { return to_fabric.valid() && to_host.valid(); }
+  constexpr std::size_t octets() const noexcept { return kStateOctets + to_fabric.octets() + to_host.octets(); }
+
+  static FrameRingState& state(std::byte* memory) noexcept { return *reinterpret_cast<FrameRingState*>(memory); }
+  std::byte* ring_to_fabric(std::byte* memory) const noexcept { return memory + kStateOctets; }
+  std::byte* ring_to_host(std::byte* memory) const noexcept { return memory + kStateOctets + to_fabric.octets(); }
+};
+
+}  // namespace railyard

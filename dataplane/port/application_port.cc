@@ -1,0 +1,270 @@
+#include "dataplane/port/application_port.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "dataplane/base/hash.h"
+#include "dataplane/port/received_packet.h"
+#include "dataplane/port/seal.h"
+#include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/icrc.h"
+#include "dataplane/wire/parse.h"
+#include "dataplane/wire/udp.h"
+#include "dataplane/wire/vlan.h"
+
+namespace railyard {
+namespace {
+
+// Turns that find nothing before the process is asked to ring.
+constexpr unsigned kEmptyTurns = 64;
+// Taken from one process before the next has its turn.
+constexpr std::size_t kTurn = 16;
+// Fetched so many frames before they are copied.
+constexpr std::uint32_t kAhead = 2;
+
+std::int64_t now_ns() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+}  // namespace
+
+ApplicationPort::ApplicationPort(const ApplicationPortConfig& config)
+    : config_(config),
+      stream_(hash_string("port/application/" + config.name)),
+      doorbells_(::epoll_create1(EPOLL_CLOEXEC)),
+      attention_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!doorbells_ || !attention_)
+    throw std::runtime_error(fmt::format("applications of {}: {}", config.name, std::strerror(errno)));
+}
+
+ApplicationPort::~ApplicationPort() = default;
+
+void ApplicationPort::join(std::shared_ptr<ApplicationProcess> process) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  ::epoll_ctl(doorbells_.get(), EPOLL_CTL_ADD, process->fabric_doorbell(), &event);
+  process->set_link(carrier_);
+  by_qpn_[process->first_qpn() / ApplicationProcess::kQpnsPerProcess] = process.get();
+  processes_.push_back(std::move(process));
+  processes_open_.store(static_cast<std::uint32_t>(processes_.size()), std::memory_order_relaxed);
+}
+
+std::shared_ptr<ApplicationProcess> ApplicationPort::leave(const ApplicationProcess& process) {
+  const auto found = std::ranges::find_if(processes_, [&](const auto& p) { return p.get() == &process; });
+  if (found == processes_.end()) return nullptr;
+  std::shared_ptr<ApplicationProcess> gone = std::move(*found);
+  processes_.erase(found);
+  next_ = 0;
+  by_qpn_[gone->first_qpn() / ApplicationProcess::kQpnsPerProcess] = nullptr;
+  ::epoll_ctl(doorbells_.get(), EPOLL_CTL_DEL, gone->fabric_doorbell(), nullptr);
+  processes_open_.store(static_cast<std::uint32_t>(processes_.size()), std::memory_order_relaxed);
+  return gone;
+}
+
+void ApplicationPort::found_broken(ApplicationProcess& process) noexcept {
+  if (process.broken_.exchange(true, std::memory_order_relaxed)) return;
+  by_qpn_[process.first_qpn() / ApplicationProcess::kQpnsPerProcess] = nullptr;
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(attention_.get(), &one, sizeof one));
+}
+
+// ---- From processes ----------------------------------------------------------------------------------------------
+
+// A process speaks RoCEv2 with the NIC's addresses and nothing else, so that it cannot be taken for another host.
+bool ApplicationPort::is_ours(const std::byte* frame, std::size_t octets, std::size_t whole,
+                              ApplicationProcess& process) noexcept {
+  const auto view = wire::parse_frame({frame, octets}, whole);
+  if (!view || view->vid != 0 || view->destination_port != wire::kRoceV2Port || view->l4_offset == 0) {
+    process.counters_.malformed.increment();
+    return false;
+  }
+  if (wire::read<wire::Ethernet::Source>(frame) != config_.mac ||
+      !(view->source == config_.address_v4 || view->source == config_.address_v6)) {
+    process.counters_.forged.increment();
+    return false;
+  }
+  return true;
+}
+
+// Copies first: what lies in shared memory may change at any moment.
+bool ApplicationPort::take_one(ApplicationProcess& process, const FrameRingConsumer::Frame& frame, PacketPool& pool,
+                               Packet*& out) {
+  const std::size_t octets = frame.octets.size();
+  const bool pending = (frame.flags & kFrameIcrcPending) != 0;
+  Packet* const p = pool.allocate_real();
+  if (p == nullptr) return false;
+  out = nullptr;
+  if (octets <= pool.real_octets()) {
+    std::memcpy(p->header(), frame.octets.data(), octets);
+    const std::size_t whole = octets + (pending ? std::size_t{wire::kIcrcOctets} : 0);
+    if (is_ours(p->header(), octets, whole, process)) {
+      describe_received(*p, static_cast<std::uint32_t>(octets), stream_, received_.read());
+      if (pending) {
+        p->flags = static_cast<std::uint8_t>(p->flags | Packet::kIcrcPending);
+        p->frame_octets = std::max(static_cast<std::uint32_t>(whole + wire::kFcsOctets), kLeastFrameOctets);
+      }
+      process.counters_.received.increment();
+      received_.increment();
+      out = p;
+      return true;
+    }
+  } else {
+    process.counters_.malformed.increment();
+  }
+  rejected_.increment();
+  pool.release(p);
+  return true;
+}
+
+std::size_t ApplicationPort::take_from(ApplicationProcess& process, PacketPool& pool, std::span<Packet*> packets) {
+  FrameRingConsumer& ring = *process.from_host_;
+  std::size_t n = 0;
+  bool any = false;
+  // Frames that are dropped count as work too: a process cannot keep the fabric here for long.
+  for (std::size_t turn = 0; turn < packets.size(); ++turn) {
+    const auto frame = ring.front();
+    if (!frame) break;
+    ring.prefetch(kAhead);
+    Packet* packet = nullptr;
+    if (!take_one(process, *frame, pool, packet)) break;  // no memory: the frame stays in its ring
+    ring.pop();
+    any = true;
+    if (packet != nullptr) packets[n++] = packet;
+  }
+  if (ring.broken()) [[unlikely]]
+    found_broken(process);
+  if (!any) return rest(process), 0;
+  if (process.sleeping_) {
+    process.sleeping_ = false;
+    ring.wake();
+    std::uint64_t rung;
+    static_cast<void>(::read(process.fabric_doorbell(), &rung, sizeof rung));
+  }
+  process.empty_ = 0;
+  if (ring.release()) process.ring_host();
+  return n;
+}
+
+// Nothing came. In the end the process is asked to ring when something does.
+void ApplicationPort::rest(ApplicationProcess& process) {
+  if (process.sleeping_) {
+    if (process.from_host_->sleeps()) return;
+    // It rang, and there was nothing: no reason to stay awake, but its doorbell must not ring on.
+    std::uint64_t rung;
+    static_cast<void>(::read(process.fabric_doorbell(), &rung, sizeof rung));
+    process.sleeping_ = false;
+    process.empty_ = 0;
+    return;
+  }
+  if (++process.empty_ < kEmptyTurns) return;
+  process.empty_ = 0;
+  process.sleeping_ = process.from_host_->sleep_until_frame();
+  if (!process.sleeping_) return;
+  // A signal that came late, for what was taken already.
+  std::uint64_t rung;
+  static_cast<void>(::read(process.fabric_doorbell(), &rung, sizeof rung));
+}
+
+std::size_t ApplicationPort::take(PacketPool& pool, std::span<Packet*> packets) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < processes_.size() && n < packets.size(); ++i) {
+    if (++next_ >= processes_.size()) next_ = 0;
+    ApplicationProcess& process = *processes_[next_];
+    if (process.broken()) continue;
+    const std::size_t most = processes_.size() == 1 ? packets.size() : std::min(kTurn, packets.size() - n);
+    n += take_from(process, pool, packets.subspan(n, most));
+  }
+  return n;
+}
+
+// ---- To processes --------------------------------------------------------------------------------------------------
+
+// Whether frames wait for a process whose ring is full.
+bool ApplicationPort::keeps_waiting(ApplicationProcess& process) noexcept {
+  if (process.to_host_->broken()) {
+    found_broken(process);
+    return false;
+  }
+  const std::int64_t now = now_ns();
+  if (process.full_since_ns_ == 0) process.full_since_ns_ = now;
+  return now - process.full_since_ns_ < kPatienceNs;
+}
+
+// False: it waits.
+bool ApplicationPort::give_one(PacketPool& pool, Packet* packet) {
+  ApplicationProcess* const process = packet->is_rdma() && (packet->entropy & Packet::kUetEntropy) == 0
+                                          ? by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks]
+                                          : nullptr;
+  if (process == nullptr) {
+    not_sent_.increment();
+    pool.release(packet);
+    return true;
+  }
+  std::byte* const room = process->to_host_->next();
+  if (room == nullptr) [[unlikely]] {
+    if (keeps_waiting(*process)) return false;
+    process->counters_.ring_full.increment();
+    not_sent_.increment();
+    pool.release(packet);
+    return true;
+  }
+  process->full_since_ns_ = 0;
+  if (packet->has(Packet::kElided) || packet->has(Packet::kCorrupted) || packet->telemetry != 0) {
+    packet = make_whole(packet, pool);
+    if (packet == nullptr) return false;
+  }
+  const std::uint32_t octets = packet->header_octets + packet->payload_octets;
+  if (octets > process->to_host_->geometry().room()) [[unlikely]] {
+    process->counters_.too_long.increment();
+    not_sent_.increment();
+  } else {
+    std::memcpy(room, packet->header(), octets);
+    process->to_host_->commit(octets, (packet->has(Packet::kIcrcPending) ? std::uint32_t{kFrameIcrcPending} : 0) |
+                                          (packet->trimmed != 0 ? std::uint32_t{kFrameTrimmed} : 0));
+    process->unpublished_ = true;
+    process->counters_.sent.increment();
+    sent_.increment();
+  }
+  pool.release(packet);
+  return true;
+}
+
+std::size_t ApplicationPort::give(PacketPool& pool, std::span<Packet* const> packets) {
+  std::size_t n = 0;
+  while (n < packets.size() && give_one(pool, packets[n])) ++n;
+  for (const auto& process : processes_) {
+    if (!process->unpublished_) continue;
+    process->unpublished_ = false;
+    if (process->to_host_->publish()) process->ring_host();
+  }
+  return n;
+}
+
+void ApplicationPort::set_carrier(bool up) noexcept {
+  carrier_ = up;
+  for (const auto& process : processes_) process->set_link(up);
+}
+
+OutsidePortCounters ApplicationPort::counters() const {
+  OutsidePortCounters c;
+  c.received = received_.read();
+  c.sent = sent_.read();
+  c.not_sent = not_sent_.read();
+  return c;
+}
+
+PortAbilities ApplicationPort::abilities() const {
+  return {PortAbilities::Pfc::kYes, config_.mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets}, true};
+}
+
+}  // namespace railyard

@@ -1,0 +1,151 @@
+// Applications behind a NIC: processes of this machine that run a transport engine themselves (transports/verbs) and
+// exchange whole frames with the fabric through rings in shared memory.
+//
+// All processes of one NIC share its addresses; frames for them are told apart by the destination QP (BTH), of which
+// each process has a block of its own. The fabric takes from the rings only while the NIC has room, so PFC holds a
+// process back without loss. A ring that a process does not empty holds back its NIC for kPatience at most; then frames
+// for that process are dropped, and its neighbours go on.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/counter.h"
+#include "dataplane/base/file_descriptor.h"
+#include "dataplane/base/frame_ring_pair.h"
+#include "dataplane/packet/pool.h"
+#include "dataplane/port/outside_port.h"
+#include "dataplane/wire/address.h"
+#include "dataplane/wire/mac_address.h"
+
+namespace railyard {
+
+// Frames that a process and its NIC exchanged, and those that were dropped between the two, by reason.
+struct ApplicationCounters {
+  Counter received;   // taken from the process
+  Counter sent;       // handed to the process
+  Counter malformed;  // from it: not a RoCEv2 frame
+  Counter forged;     // from it: with a source address that is not the NIC's
+  Counter ring_full;  // for it: its ring was full for longer than kPatience
+  Counter too_long;   // for it: longer than a slot of its ring
+};
+
+// A process that has opened the NIC: its rings, doorbells and QP numbers.
+class ApplicationProcess {
+ public:
+  // Makes the shared memory, sealed so that nobody can shrink it, and the doorbells. Throws std::runtime_error: there
+  // is no memory or no descriptor left. `first_qpn` is a multiple of kQpnsPerProcess.
+  ApplicationProcess(const FrameRingPairGeometry& rings, std::uint32_t first_qpn);
+  ~ApplicationProcess();
+  ApplicationProcess(const ApplicationProcess&) = delete;
+  ApplicationProcess& operator=(const ApplicationProcess&) = delete;
+
+  static constexpr std::uint32_t kQpnsPerProcess = 1u << 12;
+
+  const FrameRingPairGeometry& rings() const noexcept { return rings_; }
+  std::uint32_t first_qpn() const noexcept { return first_qpn_; }
+  // To be passed to the process, which maps the memory.
+  int memory() const noexcept { return memory_.get(); }
+  int fabric_doorbell() const noexcept { return fabric_doorbell_.get(); }  // wakes the fabric
+  int host_doorbell() const noexcept { return host_doorbell_.get(); }      // wakes the process
+
+  const ApplicationCounters& counters() const noexcept { return counters_; }
+  // The process wrote into its rings what cannot be: it is cut off. Any thread.
+  bool broken() const noexcept { return broken_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class ApplicationPort;
+  void ring_host() noexcept;
+  void set_link(bool up) noexcept;
+
+  FrameRingPairGeometry rings_;
+  std::uint32_t first_qpn_;
+  FileDescriptor memory_;
+  FileDescriptor fabric_doorbell_;
+  FileDescriptor host_doorbell_;
+  std::byte* mapped_ = nullptr;
+  std::optional<FrameRingConsumer> from_host_;
+  std::optional<FrameRingProducer> to_host_;
+  ApplicationCounters counters_;
+  std::atomic<bool> broken_ = false;
+  // Of the engine's thread:
+  unsigned empty_ = 0;     // turns in a row that found nothing
+  bool sleeping_ = false;  // the process is to ring when it has something
+  bool unpublished_ = false;
+  std::int64_t full_since_ns_ = 0;  // 0: it is not full
+};
+
+struct ApplicationPortConfig {
+  std::string name;      // of host and NIC, for its packets' identity
+  wire::MacAddress mac;  // of the NIC: frames come from it alone
+  std::optional<wire::IpAddress> address_v4;
+  std::optional<wire::IpAddress> address_v6;
+  std::uint32_t mtu = 9216;  // of the link, octets
+};
+
+class ApplicationPort final : public OutsidePort {
+ public:
+  // Throws std::runtime_error: there is no descriptor left.
+  explicit ApplicationPort(const ApplicationPortConfig& config);
+  ~ApplicationPort() override;
+  ApplicationPort(const ApplicationPort&) = delete;
+  ApplicationPort& operator=(const ApplicationPort&) = delete;
+
+  const ApplicationPortConfig& config() const noexcept { return config_; }
+
+  // By the engine's thread, between windows. Its QP numbers are nobody else's here.
+  void join(std::shared_ptr<ApplicationProcess> process);
+  // What it had in its ring is dropped. Returns the process if it was there; who gets it gives it back later.
+  std::shared_ptr<ApplicationProcess> leave(const ApplicationProcess& process);
+
+  // Readable when a process is found broken; the reader reads it empty. eventfd(2).
+  int attention() const noexcept { return attention_.get(); }
+
+  std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
+  std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+  void release_packets(PacketPool&) override {}
+  void set_carrier(bool up) noexcept override;
+  int readable() const noexcept override { return doorbells_.get(); }
+
+  // not_sent: frames that no process could take: for a QP number that nobody has, no RoCEv2, too long, ring full.
+  OutsidePortCounters counters() const override;
+  bool link_up() const override { return processes_open_.load(std::memory_order_relaxed) > 0; }
+  PortAbilities abilities() const override;
+
+  // How long a process may leave its ring full before its frames are dropped, ns of wall time: longer than a busy
+  // machine keeps a process from a core (12 ms with three spinning on two cores), shorter than RDMA's usual timeouts.
+  static constexpr std::int64_t kPatienceNs = 50'000'000;
+
+ private:
+  static constexpr std::size_t kBlocks = (1u << 24) / ApplicationProcess::kQpnsPerProcess;
+
+  bool take_one(ApplicationProcess& process, const FrameRingConsumer::Frame& frame, PacketPool& pool, Packet*& out);
+  std::size_t take_from(ApplicationProcess& process, PacketPool& pool, std::span<Packet*> packets);
+  void rest(ApplicationProcess& process);
+  void found_broken(ApplicationProcess& process) noexcept;
+  bool is_ours(const std::byte* frame, std::size_t octets, std::size_t whole, ApplicationProcess& process) noexcept;
+  bool give_one(PacketPool& pool, Packet* packet);
+  bool keeps_waiting(ApplicationProcess& process) noexcept;
+
+  ApplicationPortConfig config_;
+  std::uint64_t stream_;
+  FileDescriptor doorbells_;  // epoll(7) over those of all processes
+  FileDescriptor attention_;
+  std::vector<std::shared_ptr<ApplicationProcess>> processes_;
+  std::array<ApplicationProcess*, kBlocks> by_qpn_{};
+  std::size_t next_ = 0;  // who is asked first
+  bool carrier_ = true;
+  std::atomic<std::uint32_t> processes_open_ = 0;
+  Counter received_;
+  Counter sent_;
+  Counter not_sent_;
+  Counter rejected_;  // malformed or forged
+};
+
+}  // namespace railyard

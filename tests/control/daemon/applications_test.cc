@@ -1,0 +1,100 @@
+// What a lab prepares for applications; tests/live/verbs.sh runs them.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "control/daemon/application_nics.h"
+#include "control/daemon/verbs_tree.h"
+#include "control/spec/load.h"
+#include "control/spec/spec_error.h"
+
+namespace railyard::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLab =
+    "name: x\n"
+    "topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 1 }\n"
+    "defaults: { link: { rate: 100Gbps, mtu: 9216 } }\n"
+    "nodes: { h1: { attach: application, address: 10.9.0.1 } }\n"
+    "run: { clock: wall }\n";
+
+TEST(ApplicationNics, HaveWhatTheFabricFileSays) {
+  const spec::Lab lab = spec::parse(kLab, "x.yaml");
+  const auto nics = application_nics(lab);
+  ASSERT_EQ(nics.size(), 1u);
+  const ApplicationNic& nic = nics[0];
+  EXPECT_EQ(nic.name, (spec::PortName{"h1", 1}));
+  EXPECT_EQ(nic.grant.mac, *lab.find("h1")->nics[0].mac);
+  EXPECT_EQ(nic.grant.address_v4, *wire::IpAddress::parse("10.9.0.1"));
+  EXPECT_EQ(nic.grant.mtu, 9216u);
+  EXPECT_EQ(nic.grant.rate, BitRate{100'000'000'000});
+  EXPECT_EQ(nic.grant.dscp_to_class[26], 3);
+  EXPECT_NE(nic.grant.next_hop, wire::MacAddress{});
+  EXPECT_EQ(nic.settings.default_traffic_class, 106);
+  // As built-in NICs of this lab would have it: its class is marked.
+  EXPECT_EQ(nic.settings.congestion.index(), roce::congestion_number<roce::Dcqcn>());
+}
+
+TEST(ApplicationNics, SendNoFasterThanASlowedLab) {
+  const spec::Lab lab = spec::parse(
+      std::string(kLab).replace(std::string(kLab).find("clock: wall"), 11, "clock: wall, scale: 1/100"), "x.yaml");
+  EXPECT_EQ(application_nics(lab)[0].grant.rate, BitRate{1'000'000'000});
+}
+
+TEST(ApplicationNics, NeedTheWallClock) {
+  std::string lab = kLab;
+  lab.replace(lab.find("run: { clock: wall }"), 20, "run: { clock: virtual }");
+  try {
+    spec::parse(lab, "x.yaml");
+    FAIL() << "no error";
+  } catch (const spec::SpecError& error) {
+    EXPECT_STREQ(error.what(),
+                 "x.yaml:4:24: nodes.h1.attach: attachments to the outside need the wall clock: set "
+                 "run.clock: wall");
+  }
+}
+
+std::string line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string text;
+  std::getline(in, text);
+  return text;
+}
+
+TEST(VerbsTree, IsWhatLibibverbsReads) {
+  const fs::path folder = fs::temp_directory_path() / ("railyard-tree-" + std::to_string(::getpid()));
+  VerbsDevice device{.name = verbs_device_name(1), .host = "h1", .nic = 1, .mac = {{2, 0, 0, 0, 1, 2}}, .gids = {}};
+  device.gids = {*wire::IpAddress::parse("10.9.0.1"), *wire::IpAddress::parse("fd00::1")};
+  write_verbs_tree(folder, {device}, "/run/x.sock");
+  const fs::path verbs = folder / "class/infiniband_verbs";
+  const fs::path ib = folder / "class/infiniband/railyard0";
+  EXPECT_EQ(line(verbs / "abi_version"), "6");
+  EXPECT_EQ(line(verbs / "railyard0/ibdev"), "railyard0");
+  EXPECT_EQ(line(verbs / "railyard0/dev"), "1:3");
+  EXPECT_EQ(line(ib / "node_guid"), "0000:00ff:fe00:0102");
+  EXPECT_EQ(line(ib / "ports/1/gids/0"), "0000:0000:0000:0000:0000:ffff:0a09:0001");
+  EXPECT_EQ(line(ib / "ports/1/gids/1"), "fd00:0000:0000:0000:0000:0000:0000:0001");
+  EXPECT_EQ(line(ib / "ports/1/gid_attrs/types/1"), "RoCE v2");
+  EXPECT_EQ(line(ib / "railyard/socket"), "/run/x.sock");
+  EXPECT_EQ(line(ib / "railyard/nic"), "1");
+  fs::remove_all(folder);
+}
+
+TEST(VerbsTree, AFolderThatCannotBeWrittenIsNamed) {
+  try {
+    write_verbs_tree("/proc/nowhere", {}, "");
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("/proc/nowhere"));
+  }
+}
+
+}  // namespace
+}  // namespace railyard::daemon

@@ -1,0 +1,236 @@
+#include "dataplane/port/application_port.h"
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mman.h>
+
+#include "dataplane/packet/assemble.h"
+#include "tests/support/frames.h"
+
+namespace railyard {
+namespace {
+
+using test::FrameSpec;
+
+constexpr FrameRingPairGeometry kRings{{.slots = 8, .slot_octets = 4416}, {.slots = 8, .slot_octets = 4416}};
+
+bool readable(int fd) {
+  pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&p, 1, 0) == 1;
+}
+
+// The other end of a process: what a library in it does, or what a hostile one writes.
+class Process {
+ public:
+  explicit Process(std::uint32_t block)
+      : fabric(std::make_shared<ApplicationProcess>(kRings, block * ApplicationProcess::kQpnsPerProcess)),
+        memory(static_cast<std::byte*>(
+            ::mmap(nullptr, kRings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, fabric->memory(), 0))),
+        out(kRings.ring_to_fabric(memory), kRings.to_fabric),
+        in(kRings.ring_to_host(memory), kRings.to_host) {}
+  ~Process() { ::munmap(memory, kRings.octets()); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  bool send(const std::vector<std::byte>& frame, std::uint32_t flags = 0) {
+    std::byte* const room = out.next();
+    if (room == nullptr) return false;
+    std::memcpy(room, frame.data(), frame.size());
+    out.commit(static_cast<std::uint32_t>(frame.size()), flags);
+    if (out.publish()) {
+      const std::uint64_t one = 1;
+      EXPECT_EQ(::write(fabric->fabric_doorbell(), &one, sizeof one), 8);
+    }
+    return true;
+  }
+
+  std::shared_ptr<ApplicationProcess> fabric;
+  std::byte* memory;
+  FrameRingProducer out;
+  FrameRingConsumer in;
+};
+
+class ApplicationPortTest : public ::testing::Test {
+ protected:
+  ~ApplicationPortTest() override { EXPECT_EQ(pools.in_use(), 0u) << "a packet was lost, or given back twice"; }
+
+  static FrameSpec spec(std::uint32_t qp) {
+    return {.from = test::mac(2), .source = test::ip("10.0.0.1"), .destination_qp = qp, .frame_octets = 1024};
+  }
+  Packet* frame(const FrameSpec& s) { return test::make_frame(pool, FecTable{}, s); }
+  // As an application writes it, with its ICRC.
+  std::vector<std::byte> octets(const FrameSpec& s) {
+    Packet* const p = frame(s);
+    std::vector<std::byte> out;
+    assemble(*p, out);
+    pool.release(p);
+    return out;
+  }
+  std::size_t take() {
+    std::array<Packet*, 16> burst{};
+    const std::size_t n = port.take(pool, burst);
+    for (std::size_t i = 0; i < n; ++i) pool.release(burst[i]);
+    return n;
+  }
+  bool give(const FrameSpec& s) {
+    Packet* const p = frame(s);
+    if (port.give(pool, {&p, 1}) == 1) return true;
+    pool.release(p);
+    return false;
+  }
+
+  PacketPools pools{1, {.elided_limit = 4096, .real_limit = 1024, .real_octets = 9728}};
+  PacketPool& pool = pools[WorkerId{0}];
+  ApplicationPort port{{.name = "h1:1",
+                        .mac = test::mac(2),
+                        .address_v4 = test::ip("10.0.0.1"),
+                        .address_v6 = std::nullopt,
+                        .mtu = 9216}};
+};
+
+TEST_F(ApplicationPortTest, FramesOfAProcessComeInAsTheyAre) {
+  Process a(1);
+  port.join(a.fabric);
+  const auto sent = octets(spec(7));
+  ASSERT_TRUE(a.send(sent));
+  std::array<Packet*, 4> burst{};
+  ASSERT_EQ(port.take(pool, burst), 1u);
+  const Packet& p = *burst[0];
+  EXPECT_EQ(p.header_octets + p.payload_octets, sent.size());
+  EXPECT_EQ(std::memcmp(p.header(), sent.data(), sent.size()), 0);
+  EXPECT_EQ(p.frame_octets, sent.size() + 4);
+  pool.release(burst[0]);
+  EXPECT_EQ(port.counters().received, 1u);
+}
+
+TEST_F(ApplicationPortTest, AnIcrcThatIsNotComputedStaysSo) {
+  Process a(1);
+  port.join(a.fabric);
+  auto sent = octets(spec(7));
+  sent.resize(sent.size() - 4);
+  ASSERT_TRUE(a.send(sent, kFrameIcrcPending));
+  std::array<Packet*, 4> burst{};
+  ASSERT_EQ(port.take(pool, burst), 1u);
+  EXPECT_TRUE(burst[0]->has(Packet::kIcrcPending));
+  EXPECT_EQ(burst[0]->frame_octets, sent.size() + 4 + 4);
+  pool.release(burst[0]);
+}
+
+TEST_F(ApplicationPortTest, WhatIsNotOfTheNicIsDroppedAndCounted) {
+  Process a(1);
+  port.join(a.fabric);
+  FrameSpec other_mac = spec(7);
+  other_mac.from = test::mac(3);
+  FrameSpec other_address = spec(7);
+  other_address.source = test::ip("10.0.0.2");
+  FrameSpec tagged = spec(7);
+  tagged.tag = test::VlanTag{};
+  for (const FrameSpec& s : {other_mac, other_address, tagged}) ASSERT_TRUE(a.send(octets(s)));
+  ASSERT_TRUE(a.send(std::vector<std::byte>(60)));
+  ASSERT_TRUE(a.send(std::vector<std::byte>(3)));
+  ASSERT_TRUE(a.send({}));
+  EXPECT_EQ(take(), 0u);
+  EXPECT_EQ(a.fabric->counters().forged.read(), 2u);
+  EXPECT_EQ(a.fabric->counters().malformed.read(), 4u);
+  EXPECT_FALSE(a.fabric->broken());
+  ASSERT_TRUE(a.send(octets(spec(7))));
+  EXPECT_EQ(take(), 1u) << "it goes on";
+}
+
+TEST_F(ApplicationPortTest, FramesGoToTheProcessThatHasTheQp) {
+  Process a(1), b(2);
+  port.join(a.fabric);
+  port.join(b.fabric);
+  EXPECT_TRUE(give(spec(0x1000)));
+  EXPECT_TRUE(give(spec(0x2FFF)));
+  EXPECT_TRUE(give(spec(0x3000))) << "nobody's: dropped";
+  ASSERT_TRUE(a.in.front());
+  a.in.pop();
+  EXPECT_FALSE(a.in.front());
+  const auto frame = b.in.front();
+  ASSERT_TRUE(frame);
+  auto whole = octets(spec(0x2FFF));
+  EXPECT_EQ(frame->octets.size() + ((frame->flags & kFrameIcrcPending) != 0 ? 4 : 0), whole.size());
+  EXPECT_EQ(std::memcmp(frame->octets.data(), whole.data(), frame->octets.size()), 0);
+  EXPECT_EQ(port.counters().sent, 2u);
+  EXPECT_EQ(port.counters().not_sent, 1u);
+}
+
+TEST_F(ApplicationPortTest, AFullRingHoldsTheNicBackAndThenCostsItsProcessOnly) {
+  Process a(1);
+  port.join(a.fabric);
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(give(spec(0x1000)));
+  EXPECT_FALSE(give(spec(0x1000))) << "it waits, so that the fabric is paused";
+  ASSERT_TRUE(a.in.front());
+  a.in.pop();
+  a.in.release();
+  EXPECT_TRUE(give(spec(0x1000)));
+  EXPECT_FALSE(give(spec(0x1000)));
+  const timespec patience{.tv_sec = 0, .tv_nsec = ApplicationPort::kPatienceNs + 20'000'000};
+  ::nanosleep(&patience, nullptr);
+  EXPECT_TRUE(give(spec(0x1000))) << "dropped";
+  EXPECT_EQ(a.fabric->counters().ring_full.read(), 1u);
+}
+
+TEST_F(ApplicationPortTest, AProcessThatLiesIsCutOff) {
+  Process a(1), b(2);
+  port.join(a.fabric);
+  port.join(b.fabric);
+  EXPECT_FALSE(readable(port.attention()));
+  reinterpret_cast<FrameRingHeader*>(kRings.ring_to_fabric(a.memory))->tail = 1000;
+  ASSERT_TRUE(b.send(octets(spec(7))));
+  std::size_t n = take();
+  n += take();
+  EXPECT_EQ(n, 1u);
+  EXPECT_TRUE(a.fabric->broken());
+  EXPECT_FALSE(b.fabric->broken());
+  EXPECT_TRUE(readable(port.attention()));
+  EXPECT_TRUE(give(spec(0x1000))) << "dropped";
+  EXPECT_EQ(port.counters().not_sent, 1u);
+}
+
+TEST_F(ApplicationPortTest, TheDoorbellRingsOnlyWhenTheFabricSleeps) {
+  Process a(1);
+  port.join(a.fabric);
+  ASSERT_TRUE(a.send(octets(spec(7))));
+  EXPECT_FALSE(readable(port.readable())) << "the fabric did not ask for it";
+  EXPECT_EQ(take(), 1u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(take(), 0u);
+  EXPECT_FALSE(readable(port.readable()));
+  ASSERT_TRUE(a.send(octets(spec(7))));
+  EXPECT_TRUE(readable(port.readable()));
+  EXPECT_EQ(take(), 1u);
+  EXPECT_FALSE(readable(port.readable()));
+}
+
+TEST_F(ApplicationPortTest, AProcessSeesItsLink) {
+  Process a(1);
+  const auto up = [&] { return FrameRingPairGeometry::state(a.memory).link_up.load(); };
+  port.set_carrier(false);
+  port.join(a.fabric);
+  EXPECT_EQ(up(), 0u);
+  port.set_carrier(true);
+  EXPECT_EQ(up(), 1u);
+  EXPECT_TRUE(readable(a.fabric->host_doorbell()));
+}
+
+TEST_F(ApplicationPortTest, AProcessThatHasLeftGetsNothing) {
+  Process a(1);
+  port.join(a.fabric);
+  EXPECT_TRUE(port.link_up());
+  EXPECT_EQ(port.leave(*a.fabric), a.fabric);
+  EXPECT_EQ(port.leave(*a.fabric), nullptr);
+  EXPECT_FALSE(port.link_up());
+  EXPECT_TRUE(give(spec(0x1000)));
+  EXPECT_EQ(port.counters().not_sent, 1u);
+  ASSERT_TRUE(a.send(octets(spec(7))));
+  EXPECT_EQ(take(), 0u);
+}
+
+}  // namespace
+}  // namespace railyard

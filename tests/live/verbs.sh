@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Unmodified RDMA programs through a live lab: libibverbs' and perftest's, and one that compares every octet, between
+# hosts with `attach: application` across leaf, spine and leaf. What they send must be what the fabric counts; what breaks
+# in the fabric must be seen by them.
+#
+# usage: tests/live/verbs.sh
+# Needs root, and the release build (build/release).
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+railyard=$root/build/release/bin/railyard
+(( $# == 0 )) || { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
+(( EUID == 0 )) || { echo "verbs: skipped: needs root"; exit 77; }
+[[ ! -e /sys/class/infiniband_verbs ]] || { echo "verbs: skipped: this machine's kernel has RDMA devices"; exit 77; }
+for tool in ibv_devinfo ib_write_bw jq; do
+  command -v "$tool" >/dev/null || { echo "verbs: no $tool (Debian: ibverbs-utils, perftest, jq)" >&2; exit 2; }
+done
+[[ -x $railyard && -e $root/build/release/lib/railyard/librailyard-rdmav34.so ]] ||
+  { echo "verbs: no $railyard, or no provider (Debian: libibverbs-dev); build them first" >&2; exit 2; }
+lab=verbs-$$ # beside others on this machine
+work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-verbs.XXXXXX")
+export RAILYARD_STATE_DIR=$work/state
+# shellcheck disable=SC2317  # called by the trap
+cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
+trap cleanup EXIT
+failed=0
+check() { # TEXT COMMAND...: what it adds to $work/summary is shown
+  local text=$1; shift
+  rm -f "$work/summary"
+  if "$@" >"$work/log" 2>&1; then
+    printf 'ok    %-58s  %s\n' "$text" "$(tail -n1 "$work/summary" 2>/dev/null || true)"
+  else
+    printf 'FAIL  %s\n' "$text"; { sed -s '$a\' "$work/log" "$work/server" "$work/summary" 2>/dev/null || true; } | sed 's/^/      /'; failed=1
+  fi
+}
+# shellcheck disable=SC2059
+say() { printf "$@" >"$work/summary"; }
+on() { local host=$1; shift; timeout 120 "$railyard" exec "$host" -- "$@" </dev/null; }
+fabric() { "$railyard" status --json | jq "$1"; }
+until_so() { local i; for (( i = 0; i < 100; ++i )); do "$@" && return; sleep 0.1; done; printf 'it does not come to that: %s\n' "$*"; return 1; }
+port=$(( 20000 + $$ % 20000 ))
+listens() { ss -ltnH "sport = :$port" | grep -q .; }
+# PROGRAM ARGUMENT...: a server of it on h3, then a client on h1; both must succeed. The client's output is shown.
+pair() {
+  local option=-p server
+  port=$(( port + 1 ))
+  on h3 "$@" "$option" "$port" >"$work/server" 2>&1 & server=$!
+  until_so listens || return 1
+  on h1 "$@" "$option" "$port" 127.0.0.1 || { kill "$server" 2>/dev/null; return 1; }
+  wait "$server"
+}
+pingpong() { pair "$@" -g 0 | tee "$work/out" && say '%s' "$(grep -o '[0-9.]* usec/iter' "$work/out")"; }
+# Columns of perftest: bandwidth in Gb/s, or the typical latency.
+bandwidth() { pair "$@" -d railyard0 --report_gbits -F -u 19 | tee "$work/out" && say '%s Gb/s' "$(awk '$1 ~ /^[0-9]+$/ { bw = $4 } END { print bw }' "$work/out")"; }
+latency() { pair "$@" -d railyard0 -F -u 19 | tee "$work/out" && say '%s us' "$(awk '$1 ~ /^[0-9]+$/ { us = $5 } END { print us }' "$work/out")"; }
+
+device_is_seen() {
+  on h1 ibv_devinfo -v >"$work/out" || return 1
+  cat "$work/out"
+  grep -q 'hca_id:.*railyard0' "$work/out" && grep -q 'PORT_ACTIVE' "$work/out" && grep -q 'GID\[ *0\].*RoCE v2' "$work/out" &&
+    grep -q 'active_mtu:.*4096' "$work/out"
+}
+env_is_enough() { ( eval "$("$railyard" env h2)" && ibv_devices ) | grep railyard0; }
+octets_are_right() {
+  gcc -O1 -o "$work/verbs_check" "$here/verbs_check.c" -libverbs || return 1
+  port=$(( port + 1 ))
+  on h3 "$work/verbs_check" server "$port" >"$work/server" 2>&1 & local server=$!
+  on h1 "$work/verbs_check" client "$port" && wait "$server"
+}
+crossed() { fabric '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add'; }
+crosses_the_spines() {
+  local before=$(( $(crossed) ))
+  pair ib_write_bw -d railyard0 -F -s 4096 -n 1000 || return 1
+  local packets=$(( $(crossed) - before ))
+  say '%d packets by the spines for 1000 messages' "$packets"
+  (( packets >= 1000 && packets < 4000 ))
+}
+lossless() {
+  local drops
+  drops=$(fabric '[.ports[] | (.drops | add // 0), .lost_on_link] | add')
+  say '%d dropped' "$drops"
+  (( drops == 0 ))
+}
+loss_is_repaired() {
+  "$railyard" fault add "name: loss, on: leaf2:1, loss: 1%" || return 1
+  octets_are_right || return 1
+  "$railyard" fault rm loss || return 1
+  say '%d lost on the link' "$(fabric '[.ports[].lost_on_link] | add')"
+  (( $(fabric '[.ports[].lost_on_link] | add') > 0 ))
+}
+link_is_seen() {
+  "$railyard" link down leaf1:1 || return 1
+  until_so state_is PORT_DOWN || return 1
+  "$railyard" link up leaf1:1 || return 1
+  until_so state_is PORT_ACTIVE
+}
+state_is() { on h1 ibv_devinfo | grep -q "$1"; }
+# A peer that is killed does not answer: the other one ends with an error, and the lab takes back what it had.
+a_killed_peer_is_missed() {
+  local server client
+  port=$(( port + 1 ))
+  "$railyard" exec h3 -- ib_write_bw -d railyard0 -F -D 60 -p "$port" </dev/null >"$work/server" 2>&1 & server=$!
+  until_so listens || return 1
+  "$railyard" exec h1 -- ib_write_bw -d railyard0 -F -D 60 -p "$port" 127.0.0.1 </dev/null >"$work/client" 2>&1 & client=$!
+  sleep 2
+  kill -KILL "$server" || { echo "no server to kill"; return 1; }
+  wait "$server" || true
+  ! wait "$client" || { echo "the client did not notice"; return 1; }
+  cat "$work/client"
+  until_so none_is_open
+}
+none_is_open() { (( $(grep -c 'has opened it' "$work/state/$lab/log") == $(grep -c 'is gone' "$work/state/$lab/log") )); }
+down_leaves_nothing() {
+  "$railyard" down || return 1
+  local left
+  left=$(find "$work/state" -mindepth 1)
+  [[ -z $left ]] || { echo "left: $left"; return 1; }
+}
+
+check "up: four hosts of applications, leaf-spine" "$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
+check "ibv_devinfo: device, GID, port, MTU" device_is_seen
+check "railyard env: enough for a shell" env_is_enough
+check "ibv_rc_pingpong" pingpong ibv_rc_pingpong
+check "ibv_rc_pingpong, events" pingpong ibv_rc_pingpong -e
+check "ibv_rc_pingpong, ibv_wr_*" pingpong ibv_rc_pingpong -N
+check "ibv_uc_pingpong" pingpong ibv_uc_pingpong
+check "ibv_ud_pingpong" pingpong ibv_ud_pingpong
+check "ibv_srq_pingpong" pingpong ibv_srq_pingpong
+check "every octet of sends, writes, reads, atomics" octets_are_right
+check "they cross the spines" crosses_the_spines
+check "ib_write_bw, 64 KiB" bandwidth ib_write_bw
+check "ib_send_bw" bandwidth ib_send_bw
+check "ib_read_bw" bandwidth ib_read_bw
+check "ib_atomic_bw" bandwidth ib_atomic_bw
+check "ib_write_bw, all sizes" bandwidth ib_write_bw -a -n 200
+check "ib_write_bw, both ways, 8 QPs" bandwidth ib_write_bw -b -q 8
+check "ib_send_bw, UD" bandwidth ib_send_bw -c UD
+check "ib_send_bw, SRQ" bandwidth ib_send_bw --use-srq
+check "ib_write_bw, UC" bandwidth ib_write_bw -c UC
+check "ib_send_lat" latency ib_send_lat
+check "ib_write_lat" latency ib_write_lat
+check "ib_read_lat" latency ib_read_lat
+check "ib_atomic_lat" latency ib_atomic_lat
+check "ib_send_lat, events" latency ib_send_lat -e
+check "nothing was dropped" lossless
+check "1 % of loss: every octet all the same" loss_is_repaired
+check "a link that goes down is seen, and back" link_is_seen
+check "a killed peer: an error here, all taken back there" a_killed_peer_is_missed
+check "down leaves nothing" down_leaves_nothing
+exit "$failed"

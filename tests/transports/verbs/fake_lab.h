@@ -1,0 +1,62 @@
+// A lab without a fabric: it hands out rings as the daemon does, and a thread carries frames between those who have
+// them, by destination QP.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "dataplane/base/file_descriptor.h"
+#include "dataplane/base/frame_ring_pair.h"
+#include "transports/application/handshake.h"
+
+namespace railyard::verbs {
+
+class FakeLab {
+ public:
+  FakeLab();
+  ~FakeLab();
+  FakeLab(const FakeLab&) = delete;
+  FakeLab& operator=(const FakeLab&) = delete;
+
+  const std::string& socket() const noexcept { return path_; }
+  // Of every `n` frames one is lost from now on; 0: none.
+  void lose_one_in(unsigned n) noexcept { lose_ = n; }
+  void set_link(bool up);
+  // As if the daemon were killed.
+  void end();
+  // To be answered next: this error.
+  void refuse_next(int error, std::string why);
+
+ private:
+  struct Member {
+    FileDescriptor socket;
+    std::byte* memory = nullptr;
+    FileDescriptor doorbell;      // the member's
+    FileDescriptor own_doorbell;  // never waited for: this lab spins
+    std::unique_ptr<FrameRingConsumer> from;
+    std::unique_ptr<FrameRingProducer> to;
+    std::uint32_t first_qpn = 0;
+  };
+  void run();
+  void admit();
+  bool carry(Member& from);
+
+  std::string folder_;
+  std::string path_;
+  FileDescriptor listening_;
+  std::mutex mutex_;
+  std::deque<Member> members_;
+  std::atomic<unsigned> lose_ = 0;
+  unsigned carried_ = 0;
+  int refuse_ = 0;
+  std::string why_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace railyard::verbs

@@ -1,0 +1,53 @@
+#include "tools/railyard/application_environment.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "control/daemon/verbs_tree.h"
+
+namespace railyard::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside this program's folder, in the build tree as where it is installed.
+fs::path provider() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path folder = self.parent_path().parent_path() / "lib/railyard";
+  if (error || !fs::exists(folder / "librailyard-rdmav34.so"))
+    throw std::runtime_error(
+        fmt::format("{}/librailyard-rdmav34.so is missing: it is built only with libibverbs (Debian: libibverbs-dev)",
+                    folder.string()));
+  return folder / "librailyard";  // libibverbs appends the rest
+}
+
+// With the RDMA core in the kernel, libibverbs lists the kernel's devices and nothing else.
+void check_kernel() {
+  if (fs::exists("/sys/class/infiniband_verbs"))
+    throw std::runtime_error(
+        "this machine's kernel has RDMA devices (/sys/class/infiniband_verbs), and libibverbs then looks for no "
+        "others; "
+        "unload the kernel's RDMA modules (rmmod ib_uverbs), or run in a container or machine without them");
+}
+
+std::vector<std::string> devices_in(const fs::path& tree) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(tree / "class/infiniband", error))
+    names.push_back(entry.path().filename());
+  if (names.empty())
+    throw std::runtime_error(fmt::format("{} has no devices; expected what `railyard up` has written", tree.string()));
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> application_environment(const fs::path& tree) {
+  check_kernel();
+  daemon::make_device_nodes(devices_in(tree));
+  return {{"SYSFS_PATH", tree.string()}, {"IBV_DRIVERS", provider().string()}, {"RDMAV_DRIVERS", provider().string()}};
+}
+
+}  // namespace railyard::tools

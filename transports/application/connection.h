@@ -1,0 +1,69 @@
+// An application's hold on a NIC of an emulated host: the rings to the fabric and what it was given of the NIC. For
+// libraries inside other people's programs: no DPDK, no exceptions to the outside, no thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/file_descriptor.h"
+#include "dataplane/base/frame_ring_pair.h"
+#include "transports/application/handshake.h"
+
+namespace railyard::application {
+
+// Why a NIC cannot be opened: errno and a line for people.
+struct OpenError {
+  int error = 0;
+  std::string why;
+};
+
+class Connection {
+ public:
+  // Asks the daemon that listens at `socket` for NIC `nic` (from 1) of `host`; waits for its answer, 10 s at most.
+  static std::expected<std::unique_ptr<Connection>, OpenError> open(const std::string& socket, const std::string& host,
+                                                                    std::uint32_t nic);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  const NicGrant& nic() const noexcept { return nic_; }
+  // Of the transport engine, as the daemon sent them.
+  std::span<const std::byte> settings() const noexcept { return settings_; }
+
+  FrameRingProducer& to_fabric() noexcept { return *to_fabric_; }
+  FrameRingConsumer& from_fabric() noexcept { return *from_fabric_; }
+  // The NIC's link to the fabric.
+  bool link_up() const noexcept {
+    return FrameRingPairGeometry::state(memory_).link_up.load(std::memory_order_acquire) != 0;
+  }
+
+  // Readable at its end when the daemon is gone.
+  int socket() const noexcept { return socket_.get(); }
+  // Readable when somebody has rung: the fabric, or ring_self(). calm() makes it quiet.
+  int doorbell() const noexcept { return own_doorbell_.get(); }
+  void calm() noexcept;
+  void ring_self() noexcept;
+  void ring_fabric() noexcept;
+
+ private:
+  Connection() = default;
+  std::optional<OpenError> map(const Welcome& welcome, FileDescriptor memory);
+
+  FileDescriptor socket_;
+  FileDescriptor fabric_doorbell_;
+  FileDescriptor own_doorbell_;
+  NicGrant nic_{};
+  std::vector<std::byte> settings_;
+  std::byte* memory_ = nullptr;
+  std::size_t memory_octets_ = 0;
+  std::optional<FrameRingProducer> to_fabric_;
+  std::optional<FrameRingConsumer> from_fabric_;
+};
+
+}  // namespace railyard::application
