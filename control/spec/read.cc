@@ -114,13 +114,23 @@ void read_nodes(Draft& draft) {
   if (draft.lab.nodes.empty()) draft.document->fail("no nodes; expected a topology, or nodes and links");
 }
 
+// Whether one of the patterns in a list with commas, as "leaf3,leaf4,spine2*", fits.
+bool one_matches(std::string_view patterns, std::string_view name) {
+  for (std::size_t begin = 0; begin <= patterns.size();) {
+    const std::size_t end = std::min(patterns.find(',', begin), patterns.size());
+    if (matches(patterns.substr(begin, end - begin), name)) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 // Calls `set(settings, where, node)` for each switch that a pattern of `switches` fits, in the order of the patterns.
 template <class F>
 void for_each_fitting(Draft& draft, F&& set) {
   if (draft.sections.switches == nullptr) return;
   for (const Tree::Entry& e : draft.sections.switches->entries) {
     if (!is_pattern(e.key)) continue;
-    const auto fits = [&](const NodeSpec& n) { return n.kind == Kind::kSwitch && matches(e.key, n.name); };
+    const auto fits = [&](const NodeSpec& n) { return n.kind == Kind::kSwitch && one_matches(e.key, n.name); };
     if (std::ranges::none_of(draft.lab.nodes, fits))
       fail_at(e.place, draft.sections.switches->path, fmt::format("no switch is named '{}'", e.key));
     NodeSpec settings;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -90,8 +91,8 @@ class Spread {
       for (const routing::Graph::Edge& e : graph_.edges(graph_.node(nic.node)))
         if (e.port.value + 1 == nic.port) switches.push_back(e.neighbour);
     std::vector<bool> taken(nics.size());
-    std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < nics.size() / 2; ++i) {
+    std::vector<std::size_t> out(nics.size() / 2);
+    for (const std::size_t i : in_turn(switches)) {
       std::size_t best = nics.size();
       double least = 0;
       for (std::size_t j = nics.size() / 2; j < nics.size(); ++j) {
@@ -105,18 +106,60 @@ class Spread {
       }
       add(switches[i], switches[best], +1);
       taken[best] = true;
-      out.push_back(best);
+      out[i] = best;
+    }
+    while (exchange(switches, out)) {
     }
     return out;
   }
 
  private:
-  // Adds a flow's share to each link of its ways; returns the greatest load among these.
+  // The hosts of the first half: the first of each switch, then the second of each, ...
+  static std::vector<std::size_t> in_turn(const std::vector<std::size_t>& switches) {
+    std::map<std::size_t, std::size_t> at_switch;
+    std::vector<std::pair<std::size_t, std::size_t>> turns;
+    for (std::size_t i = 0; i < switches.size() / 2; ++i) turns.emplace_back(at_switch[switches[i]]++, i);
+    std::ranges::sort(turns);
+    std::vector<std::size_t> out;
+    for (const auto& [turn, i] : turns) out.push_back(i);
+    return out;
+  }
+  // Exchanges the partners of two hosts wherever that makes loads more even. Whether it did anywhere.
+  bool exchange(const std::vector<std::size_t>& switches, std::vector<std::size_t>& to) {
+    bool any = false;
+    for (std::size_t i = 0; i < to.size(); ++i)
+      for (std::size_t k = i + 1; k < to.size(); ++k) {
+        const double before = unevenness();
+        const auto move = [&](double flow) {
+          add(switches[i], switches[to[i]], flow);
+          add(switches[k], switches[to[k]], flow);
+        };
+        move(-1);
+        std::swap(to[i], to[k]);
+        move(+1);
+        if (unevenness() < before - 1e-6) {
+          any = true;
+          continue;
+        }
+        move(-1);
+        std::swap(to[i], to[k]);
+        move(+1);
+      }
+    return any;
+  }
+  double unevenness() const {
+    double sum = 0;
+    for (const auto& [there, back] : load_) sum += there * there + back * back;
+    return sum;
+  }
+  // Adds a flow's share to each link of its ways; returns the greatest load among these, and a little of all of them, so
+  // that of ways as good the shorter one is better.
   double add(std::size_t from, std::size_t to, double flow) {
     const std::vector<std::size_t> far = distances(to);
     std::map<std::size_t, double, std::greater<>> at;  // by distance and node: the farthest first
     at[far[from] * graph_.size() + from] = flow;
     double most = 0;
+    double sum = 0;
     while (!at.empty() && at.begin()->first >= graph_.size()) {
       const auto [key, here] = *at.begin();
       at.erase(at.begin());
@@ -129,10 +172,11 @@ class Spread {
         double& load = load_[e->link][node < e->neighbour ? 0 : 1];
         load += share;
         most = std::max(most, load);
+        sum += load;
         at[far[e->neighbour] * graph_.size() + e->neighbour] += share;
       }
     }
-    return most;
+    return most + 1e-3 * sum;
   }
   std::vector<std::size_t> distances(std::size_t to) const {
     std::vector<std::size_t> far(graph_.size(), graph_.size());

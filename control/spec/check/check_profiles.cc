@@ -65,8 +65,8 @@ void check_interfaces(const Draft& draft) {
         said.items[i].fail(fmt::format("interface '{}' is there already", profile.interfaces[i]));
     for (const NodeSpec& node : draft.lab.nodes)
       if (node.kind == NodeSpec::Kind::kHost && node.profile == name && node.nics.size() > profile.interfaces.size())
-        said.fail(fmt::format("{} names, but {} has {} NICs; expected a name for each", profile.interfaces.size(),
-                              node.name, node.nics.size()));
+        said.fail(fmt::format("found {}; expected one for each of the {} NICs of {}", profile.interfaces.size(),
+                              node.nics.size(), node.name));
   }
 }
 
@@ -85,6 +85,7 @@ void check_profiles(const Draft& draft) {
     else
       expect_profile(draft.lab.hosts, node.profile, "host", where);
   }
+  check_interfaces(draft);
 }
 
 }  // namespace railyard::spec

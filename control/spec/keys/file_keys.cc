@@ -28,8 +28,8 @@ Tree map_schema(Tree of) {
 Tree switches_schema() {
   return Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
                     {"propertyNames", Tree::map({{"type", Tree::string("string")},
-                                                 {"pattern", Tree::string("^[A-Za-z0-9*?][A-Za-z0-9_*?-]{0,62}$")}})},
-                    {"patternProperties", Tree::map({{"[*?]", reference(switch_pattern_keys().name())}})},
+                                                 {"pattern", Tree::string("^[A-Za-z0-9*?][A-Za-z0-9_*?,-]*$")}})},
+                    {"patternProperties", Tree::map({{"[*?,]", reference(switch_pattern_keys().name())}})},
                     {"additionalProperties", reference(switch_keys().name())}});
 }
 
@@ -67,8 +67,8 @@ const Table<Sections>& file_keys() {
             "QoS profiles by name. Without a 'default' a built-in one is added: class 3 lossless with ECN, classes 5 "
             "(UET control packets) and 6 (CNPs) strict"),
        part("switches", &Sections::switches, switches_schema(),
-            "switch profiles by name; switches that name none use 'default'. A name with * or ? stands for all switches "
-            "whose names fit and takes the key control only"),
+            "switch profiles by name; switches that name none use 'default'. A name with * or ?, or several with commas, stands "
+            "for all switches whose names fit and takes the keys profile and control"),
        part("hosts", &Sections::hosts, map_schema(reference(host_keys().name())),
             "host profiles by name; hosts that name none use 'default'"),
        part("defaults", &Sections::defaults, defaults_schema(), "default properties of links"),

@@ -35,7 +35,7 @@ const Table<CbfcSpec>& cbfc_keys();
 // switches.<name>
 const Table<SwitchProfile>& switch_keys();
 Form<ControlSpec> control_form();
-// switches.<pattern>: of all switches whose names fit
+// switches.<pattern>: of all switches whose names fit one of the patterns between commas
 const Table<NodeSpec>& switch_pattern_keys();
 bool is_pattern(const std::string& name) noexcept;
 const Table<EcmpSpec>& ecmp_keys();

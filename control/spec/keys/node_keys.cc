@@ -401,7 +401,7 @@ const Table<NodeSpec>& switch_node_keys() {
   return table;
 }
 
-bool is_pattern(const std::string& name) noexcept { return name.find_first_of("*?") != name.npos; }
+bool is_pattern(const std::string& name) noexcept { return name.find_first_of("*?,") != name.npos; }
 
 const Table<NodeSpec>& switch_pattern_keys() {
   static const Table<NodeSpec> table{

@@ -185,9 +185,9 @@ TEST(Interfaces, AreCalledAsTheProfileSays) {
   EXPECT_EQ(interface_name(rails("hosts: 2, rails: 2, spines: 0"), *lab.find("h2"), 2), "eth2");
 
   EXPECT_EQ(error_of(topology + "hosts: { default: { interfaces: [ens1f0] } }\n"),
-            "x.yaml:3:34: hosts.default.interfaces: 1 names, but h1 has 2 NICs; expected a name for each");
+            "x.yaml:3:33: hosts.default.interfaces: found 1; expected one for each of the 2 NICs of h1");
   EXPECT_EQ(error_of(topology + "hosts: { default: { interfaces: [a, b, a] } }\n"),
-            "x.yaml:3:41: hosts.default.interfaces[2]: interface 'a' is there already");
+            "x.yaml:3:40: hosts.default.interfaces.2: interface 'a' is there already");
   EXPECT_THAT(error_of(topology + "hosts: { default: { interfaces: [a/b, b] } }\n"),
               HasSubstr("'a/b' is no name of a network interface"));
 }
