@@ -6,11 +6,17 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
@@ -27,7 +33,9 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
-using Protocol = asio::local::stream_protocol;
+using Protocol = asio::generic::stream_protocol;
+using Socket = Protocol::socket;
+using Acceptor = asio::basic_socket_acceptor<Protocol>;
 using Stream = beast::basic_stream<Protocol>;
 using Error = beast::error_code;
 
@@ -36,9 +44,9 @@ constexpr std::size_t kMostHeaderOctets = 8192;
 http::response<http::string_body> to_http(unsigned version, bool keep_alive, const Response& response) {
   http::response<http::string_body> out{static_cast<http::status>(response.status), version};
   out.set(http::field::server, "railyardd");
-  out.set(http::field::content_type, "application/json");
+  out.set(http::field::content_type, response.text.empty() ? "application/json" : response.media_type);
   out.keep_alive(keep_alive);
-  out.body() = json_text(response.body) + "\n";
+  out.body() = response.text.empty() ? json_text(response.body) + "\n" : response.text;
   out.prepare_payload();
   return out;
 }
@@ -54,15 +62,33 @@ bool has_nul(const nlohmann::json& json) {
   return json.is_array() && std::ranges::any_of(json, has_nul);
 }
 
+// Whether a Host field names this machine by its address, or as localhost (RFC 9110 §7.2).
+bool is_this_machine(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  const bool has_port = colon != host.npos && host.find_first_not_of("0123456789", colon + 1) == host.npos &&
+                        (host.find(':') == colon || host[colon - 1] == ']');
+  if (has_port) host = host.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return host == "localhost" || wire::IpAddress::parse(host).has_value();
+}
+
+// The target without its version; as it is where there are no versions. Throws ApiError for another version.
+std::string target_of(std::string target, bool versions) {
+  if (!versions) return target;
+  const std::string prefix = fmt::format("/v{}", kVersion);
+  if (!target.starts_with(prefix + "/"))
+    throw ApiError(404,
+                   fmt::format("there is no {}; this daemon speaks version {}: {}/...", target, kVersion, prefix));
+  return target.substr(prefix.size());
+}
+
 // Answers one request; never throws.
-Response answer(const HttpServer::Handler& handler, const http::request<http::string_body>& request) {
+Response answer(const HttpServer::Handler& handler, const http::request<http::string_body>& request, bool over_tcp) {
   try {
-    const std::string prefix = fmt::format("/v{}", kVersion);
-    std::string target(request.target());
-    if (!target.starts_with(prefix + "/"))
-      return refused(404,
-                     fmt::format("there is no {}; this daemon speaks version {}: {}/...", target, kVersion, prefix));
-    Request r{std::string(request.method_string()), target.substr(prefix.size()), nullptr};
+    if (over_tcp && !is_this_machine(std::string(request[http::field::host])))
+      throw ApiError(403, "the Host field of the request is a name; expected an address of this machine");
+    Request r{std::string(request.method_string()), target_of(std::string(request.target()), !over_tcp), nullptr,
+              std::string(request[http::field::accept])};
     if (!request.body().empty()) {
       if (is_nested_too_deeply(request.body()))
         return refused(400, fmt::format("the body has more than {} nested levels", kDeepestJson));
@@ -94,7 +120,7 @@ class HttpServer::State {
     ends_ = true;
     context_.stop();
     thread_.join();
-    ::unlink(config_.socket.c_str());
+    if (!config_.loopback) ::unlink(config_.socket.c_str());
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -105,7 +131,7 @@ class HttpServer::State {
   // One client. Owned by what it waits for.
   class Connection : public std::enable_shared_from_this<Connection> {
    public:
-    Connection(State& server, Protocol::socket socket) : server_(server), stream_(std::move(socket)) {}
+    Connection(State& server, Socket socket) : server_(server), stream_(std::move(socket)) {}
     ~Connection() {
       if (joined_) server_.left(place_);
     }
@@ -137,7 +163,7 @@ class HttpServer::State {
     void on_read(Error error) {
       if (!error) {
         const auto request = parser_->release();
-        Response response = answer(server_.handler_, request);
+        Response response = answer(server_.handler_, request, server_.config_.loopback.has_value());
         // Who comes again makes room for those who wait.
         return write(to_http(request.version(), request.keep_alive() && !server_.waiting_, response));
       }
@@ -157,7 +183,7 @@ class HttpServer::State {
       http::async_write(stream_, response_, [self = shared_from_this()](Error error, std::size_t) {
         if (!error && self->response_.keep_alive()) return self->read();
         Error ignored;
-        self->stream_.socket().shutdown(Protocol::socket::shutdown_send, ignored);
+        self->stream_.socket().shutdown(Socket::shutdown_send, ignored);
       });
     }
 
@@ -183,25 +209,48 @@ class HttpServer::State {
   }
 
   void listen() {
+    Error error;
+    if (config_.loopback) {
+      listen_tcp(error);
+      if (error)
+        throw std::runtime_error(
+            fmt::format("cannot listen at {}: {}", wire::to_string(*config_.loopback), error.message()));
+      return;
+    }
     constexpr std::size_t kMostPath = 107;  // sun_path, unix(7)
     if (config_.socket.size() > kMostPath)
       throw std::runtime_error(fmt::format("the API's socket path has {} characters; expected at most {}: {}",
                                            config_.socket.size(), kMostPath, config_.socket));
     const mode_t before = ::umask(0177);
-    Error error;
-    acceptor_.open({}, error);
-    if (!error) acceptor_.bind(Protocol::endpoint(config_.socket), error);
+    listen_at(asio::local::stream_protocol::endpoint(config_.socket), error);
     ::umask(before);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (error) throw std::runtime_error(fmt::format("cannot listen at {}: {}", config_.socket, error.message()));
+  }
+  void listen_tcp(Error& error) {
+    const wire::IpAddress& a = config_.loopback->address;
+    if (!a.is_loopback())
+      throw std::invalid_argument(
+          fmt::format("{} is no loopback address; expected one such as 127.0.0.1:9420", wire::to_string(*config_.loopback)));
+    const asio::ip::address address = a.is_v4() ? asio::ip::address(asio::ip::address_v4(a.v4()))
+                                                : asio::ip::address(asio::ip::address_v6(a.octets));
+    acceptor_.open(asio::ip::tcp::endpoint(address, config_.loopback->port).protocol(), error);
+    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) listen_at(asio::ip::tcp::endpoint(address, config_.loopback->port), error);
+  }
+  // The acceptor may be open already.
+  template <class Endpoint>
+  void listen_at(const Endpoint& endpoint, Error& error) {
+    if (!acceptor_.is_open()) acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
   }
 
   void accept() {
     if (clients_.size() >= config_.most_clients)
-      return acceptor_.async_wait(Protocol::acceptor::wait_read, [this](Error error) {
+      return acceptor_.async_wait(Acceptor::wait_read, [this](Error error) {
         if (!error) make_room();
       });
-    acceptor_.async_accept([this](Error error, Protocol::socket socket) {
+    acceptor_.async_accept([this](Error error, Socket socket) {
       if (error == asio::error::operation_aborted) return;
       // EMFILE and ENFILE stay until somebody closes a file: asking again at once would keep a core busy.
       if (error) return make_room();
@@ -255,7 +304,7 @@ class HttpServer::State {
   Clock::duration grace_ = config_.grace;
   Clock::time_point crowded_{};  // when somebody was last kept out
   asio::io_context context_{1};
-  Protocol::acceptor acceptor_;
+  Acceptor acceptor_;
   asio::steady_timer again_;
   std::thread thread_;
 };

@@ -1,18 +1,23 @@
-// HTTP/1.1 with JSON bodies over a UNIX socket, on a thread of its own.
+// HTTP/1.1 with JSON bodies over a UNIX socket, or over TCP on this machine, on a thread of its own.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "control/api/message.h"
+#include "dataplane/wire/udp_endpoint.h"
 
 namespace railyard::api {
 
 struct HttpServerConfig {
   std::string socket;                          // path, made with mode 0600; at most 107 octets
+  // In the place of the socket: TCP, at a loopback address. Requests whose Host is neither an address nor "localhost" are
+  // refused with 403: they are a web page's, whose name leads here (DNS rebinding). Their targets have no version.
+  std::optional<wire::UdpEndpoint> loopback{};
   // More wait until one has its answer, or has kept us waiting for `grace`; nobody keeps a connection meanwhile.
   std::size_t most_clients = 64;
   std::size_t most_body_octets = 1 << 16;      // of a request; longer: 413

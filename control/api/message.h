@@ -15,11 +15,15 @@ struct Request {
   std::string method;   // GET, POST, DELETE
   std::string target;   // without the version: "/status"
   nlohmann::json body;  // null without one
+  std::string accept{};  // what the client understands (RFC 9110 §12.5.1); empty: anything
 };
 
 struct Response {
   int status = 200;  // as in HTTP (RFC 9110 §15)
   nlohmann::json body;
+  // In the place of `body`: a text of this media type. Empty: `body` counts.
+  std::string text{};
+  std::string media_type{};
 };
 
 // What was asked cannot be done; one clear sentence. `status`: 400 the request is wrong, 404 there is no such thing,

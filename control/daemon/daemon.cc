@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -105,10 +106,20 @@ agents::AgentHosts::Config agents_of(const spec::Lab& lab, const std::string& na
   return c;
 }
 
+std::optional<wire::UdpEndpoint> metrics_endpoint(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto endpoint = wire::UdpEndpoint::parse(text);
+  if (!endpoint || !endpoint->address.is_loopback())
+    throw std::invalid_argument(
+        fmt::format("--metrics: '{}' is no loopback address with a port; expected one such as 127.0.0.1:9420", text));
+  return endpoint;
+}
+
 }  // namespace
 
 void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                 const std::function<void(const std::string& name)>& ready) {
+  const std::optional<wire::UdpEndpoint> metrics = metrics_endpoint(config.metrics);
   const Settings settings = live_settings(config);
   spec::Lab spec = settings.lab();
 
@@ -151,8 +162,17 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     live.requests.wake();
   };
   {
-    api::HttpServer server({.socket = dir.socket()},
-                           [&](const api::Request& request) { return route(lab, down, request); });
+    std::mutex one_at_a_time;  // of those who look at the lab
+    api::HttpServer server({.socket = dir.socket()}, [&](const api::Request& request) {
+      const std::scoped_lock lock(one_at_a_time);
+      return route(lab, down, request);
+    });
+    std::optional<api::HttpServer> for_metrics;
+    if (metrics)
+      for_metrics.emplace(api::HttpServerConfig{.loopback = metrics}, [&](const api::Request& request) {
+        const std::scoped_lock lock(one_at_a_time);
+        return public_route(lab, request);
+      });
     std::optional<agents::AgentServer> for_agents;
     if (has_agents(session.lab().spec()))
       for_agents.emplace(agents::AgentServerConfig{.socket = dir.agents_socket(),

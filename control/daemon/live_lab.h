@@ -24,6 +24,7 @@
 #include "control/daemon/in_band.h"
 #include "control/daemon/series.h"
 #include "control/daemon/settings.h"
+#include "control/exposition/exposition.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -41,6 +42,8 @@ class LiveLab {
 
   nlohmann::json about() const;
   nlohmann::json status() const;
+  // All that is counted, for Prometheus (control/exposition/).
+  std::string metrics(exposition::Format format) const;
   // The books, at one instant: waits for the engine.
   nlohmann::json audit();
   // Who pauses whom, at one instant and so far: see pauses.h.

@@ -109,11 +109,19 @@ constexpr std::array kRoutes{
 
 }  // namespace
 
+api::Response public_route(const LiveLab& lab, const Request& request) {
+  if (request.target != "/metrics") throw ApiError(404, fmt::format("there is no {}; expected /metrics", request.target));
+  if (request.method != "GET") throw ApiError(405, fmt::format("{} excludes /metrics", request.method));
+  const exposition::Format format = exposition::accepted(request.accept);
+  return {200, nullptr, lab.metrics(format), std::string(exposition::content_type(format))};
+}
+
 api::Response route(LiveLab& lab, const std::function<void()>& down, const Request& request) {
   if (request.method == "POST" && request.target == "/down") {
     down();
     return {202, {{"down", true}}};
   }
+  if (request.target == "/metrics") return public_route(lab, request);
   bool known = false;
   for (const Route& r : kRoutes) {
     const bool named = r.target.ends_with('/');

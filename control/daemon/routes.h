@@ -33,4 +33,7 @@ namespace railyard::daemon {
 // Throws api::ApiError.
 api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);
 
+// What anybody on this machine may ask without a token: GET /metrics, for Prometheus. Throws api::ApiError.
+api::Response public_route(const LiveLab& lab, const api::Request& request);
+
 }  // namespace railyard::daemon

@@ -34,6 +34,7 @@ struct UpOptions {
   std::string name;
   std::vector<std::string> sets;
   std::string log_level;
+  std::string metrics;
   bool detach = false;
 };
 
@@ -62,6 +63,7 @@ pid_t start_daemon(const UpOptions& o, int& ready) {
   if (!o.name.empty()) args.insert(args.end(), {"--name", o.name});
   for (const std::string& s : o.sets) args.insert(args.end(), {"--set", s});
   if (!o.log_level.empty()) args.insert(args.end(), {"--log-level", o.log_level});
+  if (!o.metrics.empty()) args.insert(args.end(), {"--metrics", o.metrics});
   if (!o.detach) args.emplace_back("--foreground");
   std::vector<char*> raw;
   for (std::string& a : args) raw.push_back(a.data());
@@ -125,6 +127,7 @@ int up(const UpOptions& o) {
   const auto lab = ask(LabDir(told->lab), "GET", "/lab");
   fmt::print("lab '{}' is up: {} switches, {} hosts, {} links\n", told->lab, lab["size"]["switches"].get<int>(),
              lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>());
+  if (!o.metrics.empty()) fmt::print("  http://{}/metrics            for Prometheus\n", o.metrics);
   if (o.detach) {
     fmt::print("  railyard status --watch     rates, once a second\n  railyard down               stops it\n");
     return kOk;
@@ -228,6 +231,8 @@ void add_up(CLI::App* command, int& exit_code) {
       ->type_name("NAME")
       ->envname(kLabVariable);
   command->add_option("--set", o->sets, "Override a value of the file")->type_name("PATH=VALUE");
+  command->add_option("--metrics", o->metrics, "Answer GET /metrics for Prometheus at this loopback address")
+      ->type_name("ADDRESS:PORT");
   command->add_option("--log-level", o->log_level, "Lowest level in the daemon's log (default: info)")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(

@@ -39,6 +39,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--ready-fd", o.ready_fd, "Report there once that the lab runs, or why it does not");
   app.add_option("--log-level", o.config.log_level, "Lowest level to log: trace, debug, info, warning, error, off")
       ->capture_default_str();
+  app.add_option("--metrics", o.config.metrics, "Answer GET /metrics at this loopback address")->type_name("ADDRESS:PORT");
   app.add_flag("--foreground", o.config.log_to_stderr, "Log to standard error too");
 }
 

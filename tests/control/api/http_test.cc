@@ -12,6 +12,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -283,6 +284,67 @@ TEST_F(Http, APathThatCannotBeIsRefused) {
   EXPECT_THROW(HttpServer(config, {}), std::runtime_error);
   config.socket = "/" + std::string(108, 'x');
   EXPECT_THROW(HttpServer(config, {}), std::runtime_error);
+}
+
+// ---- TCP, on this machine ------------------------------------------------------------------------------------------
+
+class Loopback : public testing::Test {
+ protected:
+  // A port that was free a moment ago.
+  static std::uint16_t free_port() {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    ::close(fd);
+    return ntohs(address.sin_port);
+  }
+  std::string get(const std::string& host) const {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const std::string text = "GET /metrics HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+    EXPECT_EQ(::send(fd, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+    std::string out;
+    char block[4096];
+    for (ssize_t n; (n = ::read(fd, block, sizeof block)) > 0;) out.append(block, static_cast<std::size_t>(n));
+    ::close(fd);
+    return out;
+  }
+
+  std::uint16_t port = free_port();
+  HttpServer server{HttpServerConfig{.socket = {}, .loopback = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, port}},
+                    [](const Request& r) { return Response{200, nullptr, "target " + r.target + "\n", "text/plain"}; }};
+};
+
+TEST_F(Loopback, ATextAndItsMediaType) {
+  const std::string got = get("127.0.0.1:9420");
+  EXPECT_THAT(got, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(got, HasSubstr("Content-Type: text/plain\r\n"));
+  EXPECT_THAT(got, testing::EndsWith("\r\n\r\ntarget /metrics\n"));
+}
+
+// A page in a browser may have a name that its owner lets point at this machine (DNS rebinding).
+TEST_F(Loopback, ANameInTheHostFieldIsRefused) {
+  for (const char* host : {"127.0.0.1", "127.0.0.1:80", "localhost", "localhost:9420", "[::1]:9420", "[::1]"})
+    EXPECT_THAT(get(host), StartsWith("HTTP/1.1 200 ")) << host;
+  for (const char* host : {"example.org", "example.org:9420", "", "localhost.example.org", "127.0.0.1.example.org", ":9420"})
+    EXPECT_THAT(get(host), StartsWith("HTTP/1.1 403 ")) << host;
+}
+
+TEST_F(Loopback, OtherAddressesAndPortsInUseAreRefused) {
+  const auto at = [](std::uint32_t address, std::uint16_t n) {
+    return HttpServerConfig{.socket = {}, .loopback = wire::UdpEndpoint{wire::IpAddress{address}, n}};
+  };
+  EXPECT_THROW(HttpServer(at(0x0A000001, port), {}), std::invalid_argument);
+  EXPECT_THROW(HttpServer(at(0, port), {}), std::invalid_argument);
+  EXPECT_THROW(HttpServer(at(0x7F000001, port), {}), std::runtime_error);
 }
 
 }  // namespace

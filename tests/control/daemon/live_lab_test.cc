@@ -47,6 +47,23 @@ TEST_F(LiveLabTest, StatusShowsWhatIsCountedWhileItGoesOn) {
   EXPECT_TRUE(p["up"]);
 }
 
+TEST_F(LiveLabTest, MetricsAreForPrometheus) {
+  wait_for_packets();
+  const api::Response r = public_route(*lab_, {"GET", "/metrics", nullptr});
+  EXPECT_EQ(r.media_type, "text/plain; version=0.0.4; charset=utf-8");
+  for (const char* line : {"\nrailyard_lab_info{lab=\"x\"} 1\n", "\nrailyard_port_up{switch=\"leaf1\",port=\"2\"} 1\n",
+                           "\nrailyard_lateness_seconds{quantile=\"0.99\"} ",
+                           "\nrailyard_sent_packets_total{switch=\"leaf1\",port=\"2\",class=\"3\"} "})
+    EXPECT_THAT(r.text, HasSubstr(line));
+  ask("POST", "/links", {{"link", "leaf1:2"}, {"up", false}});
+  EXPECT_THAT(public_route(*lab_, {"GET", "/metrics", nullptr}).text,
+              HasSubstr("\nrailyard_port_up{host=\"h2\",port=\"1\"} 0\n"));
+  EXPECT_THAT(public_route(*lab_, {"GET", "/metrics", nullptr, "application/openmetrics-text"}).text,
+              testing::EndsWith("\n# EOF\n"));
+  EXPECT_THROW(public_route(*lab_, {"POST", "/metrics", nullptr}), api::ApiError);
+  EXPECT_THROW(public_route(*lab_, {"GET", "/status", nullptr}), api::ApiError);
+}
+
 // One link of leaf1 retries, and those of leaf2 have credits for a class.
 class LiveLinkLayerTest : public RunningLabFixture {
  protected:

@@ -1,0 +1,46 @@
+// What a live lab says to Prometheus: of the fabric (control/exposition/), of its clock, of itself.
+#include <array>
+
+#include "control/daemon/live_lab.h"
+#include "control/exposition/fabric_metrics.h"
+#include "control/lab/version.h"
+
+namespace railyard::daemon {
+
+std::string LiveLab::metrics(exposition::Format format) const {
+  using exposition::Exposition;
+  using exposition::Label;
+  constexpr auto kCounter = Exposition::Type::kCounter;
+  constexpr auto kGauge = Exposition::Type::kGauge;
+  Exposition out(format);
+
+  out.family("railyard_build", Exposition::Type::kInfo, "Version of Railyard.");
+  out.sample(std::array{Label{"version", lab::version()}}, std::uint64_t{1});
+  out.family("railyard_lab", Exposition::Type::kInfo, "The lab that is up.");
+  out.sample(std::array{Label{"lab", name_}}, std::uint64_t{1});
+
+  const auto one = [&](std::string_view name, Exposition::Type type, std::string_view help, double value) {
+    out.family(name, type, help);
+    out.sample({}, value);
+  };
+  one("railyard_modelled_seconds", kCounter, "Modelled time since the lab came up.", seconds_of(live_.reached_ps));
+  one("railyard_wall_seconds", kCounter, "Wall time since the lab came up.", seconds_of(live_.wall_ps));
+  one("railyard_busy_seconds", kCounter, "Wall time in which the engine moved packets.", seconds_of(live_.busy_ps));
+  one("railyard_slip_seconds", kCounter, "Wall time by which modelled time was set back.", seconds_of(live_.slip_ps));
+  one("railyard_slips", kCounter, "Times that modelled time was set back.", static_cast<double>(live_.slips.read()));
+  out.family("railyard_lateness_seconds", kGauge, "How late a window of the engine was done, by quantile.");
+  const auto quantile = [&](std::string_view q, const Counter& ps) {
+    out.sample(std::array{Label{"quantile", q}}, seconds_of(ps));
+  };
+  quantile("0.5", live_.lateness_p50_ps);
+  quantile("0.99", live_.lateness_p99_ps);
+  quantile("1", live_.lateness_max_ps);
+
+  std::vector<DeviceCounters> counters;
+  for (const auto& device : session_.lab().fabric().devices()) counters.push_back(device->live_counters());
+  exposition::add_fabric(out, session_.lab(), counters,
+                         [this](PortRef port) { return !down_.contains(port) && trunk_up(port); });
+  return std::move(out).text();
+}
+
+}  // namespace railyard::daemon
