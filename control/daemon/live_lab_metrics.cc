@@ -16,18 +16,18 @@ std::string LiveLab::metrics(exposition::Format format) const {
 
   out.family("railyard_build", Exposition::Type::kInfo, "Version of Railyard.");
   out.sample(std::array{Label{"version", lab::version()}}, std::uint64_t{1});
-  out.family("railyard_lab", Exposition::Type::kInfo, "The lab that is up.");
+  out.family("railyard_lab", Exposition::Type::kInfo, "The running lab.");
   out.sample(std::array{Label{"lab", name_}}, std::uint64_t{1});
 
   const auto one = [&](std::string_view name, Exposition::Type type, std::string_view help, double value) {
     out.family(name, type, help);
     out.sample({}, value);
   };
-  one("railyard_modelled_seconds", kCounter, "Modelled time since the lab came up.", seconds_of(live_.reached_ps));
+  one("railyard_simulated_seconds", kCounter, "Simulated time since the lab came up.", seconds_of(live_.reached_ps));
   one("railyard_wall_seconds", kCounter, "Wall time since the lab came up.", seconds_of(live_.wall_ps));
   one("railyard_busy_seconds", kCounter, "Wall time in which the engine moved packets.", seconds_of(live_.busy_ps));
-  one("railyard_slip_seconds", kCounter, "Wall time by which modelled time was set back.", seconds_of(live_.slip_ps));
-  one("railyard_slips", kCounter, "Times that modelled time was set back.", static_cast<double>(live_.slips.read()));
+  one("railyard_slip_seconds", kCounter, "Wall time by which simulated time was set back.", seconds_of(live_.slip_ps));
+  one("railyard_slips", kCounter, "Times that simulated time was set back.", static_cast<double>(live_.slips.read()));
   out.family("railyard_lateness_seconds", kGauge, "How late a window of the engine was done, by quantile.");
   const auto quantile = [&](std::string_view q, const Counter& ps) {
     out.sample(std::array{Label{"quantile", q}}, seconds_of(ps));

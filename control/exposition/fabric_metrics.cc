@@ -144,7 +144,7 @@ void add_fabric(Exposition& out, const build::BuiltLab& lab, const std::vector<D
   f.ports("railyard_port_lost_packets", kCounter,
           "Frames sent to this port that never arrived: the link went down, or a fault of the link took them.",
           [](PortRef, const PortCounters& c) { return c.lost; });
-  f.ports("railyard_llr_replays", kCounter, "Frames that link-level retry sent again.",
+  f.ports("railyard_llr_replays", kCounter, "Retransmissions by link-level retry.",
           [](PortRef, const PortCounters& c) { return c.llr.replays; });
 
   f.classes("railyard_received_packets", kCounter, "Frames received.", [](const ClassCounters& c) { return c.rx_packets; });
