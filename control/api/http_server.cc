@@ -222,7 +222,9 @@ class HttpServer::State {
       throw std::runtime_error(fmt::format("the API's socket path has {} characters; expected at most {}: {}",
                                            config_.socket.size(), kMostPath, config_.socket));
     const mode_t before = ::umask(0177);
-    listen_at(asio::local::stream_protocol::endpoint(config_.socket), error);
+    const asio::local::stream_protocol::endpoint here(config_.socket);
+    acceptor_.open(Protocol(here.protocol()), error);
+    if (!error) listen_at(Protocol::endpoint(here), error);
     ::umask(before);
     if (error) throw std::runtime_error(fmt::format("cannot listen at {}: {}", config_.socket, error.message()));
   }
@@ -233,15 +235,13 @@ class HttpServer::State {
           fmt::format("{} is no loopback address; expected one such as 127.0.0.1:9420", wire::to_string(*config_.loopback)));
     const asio::ip::address address = a.is_v4() ? asio::ip::address(asio::ip::address_v4(a.v4()))
                                                 : asio::ip::address(asio::ip::address_v6(a.octets));
-    acceptor_.open(asio::ip::tcp::endpoint(address, config_.loopback->port).protocol(), error);
+    const asio::ip::tcp::endpoint here(address, config_.loopback->port);
+    acceptor_.open(Protocol(here.protocol()), error);
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error) listen_at(asio::ip::tcp::endpoint(address, config_.loopback->port), error);
+    if (!error) listen_at(Protocol::endpoint(here), error);
   }
-  // The acceptor may be open already.
-  template <class Endpoint>
-  void listen_at(const Endpoint& endpoint, Error& error) {
-    if (!acceptor_.is_open()) acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.bind(endpoint, error);
+  void listen_at(const Protocol::endpoint& endpoint, Error& error) {
+    acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
   }
 
