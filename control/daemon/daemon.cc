@@ -169,7 +169,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     });
     std::optional<api::HttpServer> for_metrics;
     if (metrics)
-      for_metrics.emplace(api::HttpServerConfig{.loopback = metrics}, [&](const api::Request& request) {
+      for_metrics.emplace(api::HttpServerConfig{.socket = {}, .loopback = metrics}, [&](const api::Request& request) {
         const std::scoped_lock lock(one_at_a_time);
         return public_route(lab, request);
       });

@@ -14,7 +14,7 @@ struct DaemonConfig {
   std::string name;                    // empty: the spec's
   std::string log_level = "info";      // log.h
   bool log_to_stderr = false;
-  std::string metrics;  // "127.0.0.1:9420": GET /metrics is answered there; empty: nowhere
+  std::string metrics{};  // "127.0.0.1:9420": GET /metrics is answered there; empty: nowhere
 };
 
 // Brings the lab up, calls `ready` with its name, and holds it until `stop`, which `down` sets too. What was made
