@@ -28,7 +28,7 @@ std::string LiveLab::metrics(exposition::Format format) const {
   one("railyard_busy_seconds", kCounter, "Wall time in which the engine moved packets.", seconds_of(live_.busy_ps));
   one("railyard_slip_seconds", kCounter, "Wall time by which simulated time was set back.", seconds_of(live_.slip_ps));
   one("railyard_slips", kCounter, "Times that simulated time was set back.", static_cast<double>(live_.slips.read()));
-  out.family("railyard_lateness_seconds", kGauge, "How late a window of the engine was done, by quantile.");
+  out.family("railyard_lateness_seconds", Exposition::Type::kSummary, "How late a window of the engine was done, by quantile.");
   const auto quantile = [&](std::string_view q, const Counter& ps) {
     out.sample(std::array{Label{"quantile", q}}, seconds_of(ps));
   };

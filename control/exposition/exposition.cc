@@ -14,6 +14,8 @@ std::string_view word(Exposition::Type type, Format format) noexcept {
       return "counter";
     case Exposition::Type::kGauge:
       return "gauge";
+    case Exposition::Type::kSummary:
+      return "summary";
     case Exposition::Type::kInfo:
       // The older format has no such type.
       return format == Format::kOpenMetrics ? "info" : "gauge";

@@ -23,7 +23,7 @@ struct Label {
 // The text grows in the order of the calls. All samples of a family come one after the other.
 class Exposition {
  public:
-  enum class Type { kCounter, kGauge, kInfo };
+  enum class Type { kCounter, kGauge, kInfo, kSummary };
 
   explicit Exposition(Format format) : format_(format) {}
 
