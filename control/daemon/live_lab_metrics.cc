@@ -11,7 +11,6 @@ std::string LiveLab::metrics(exposition::Format format) const {
   using exposition::Exposition;
   using exposition::Label;
   constexpr auto kCounter = Exposition::Type::kCounter;
-  constexpr auto kGauge = Exposition::Type::kGauge;
   Exposition out(format);
 
   out.family("railyard_build", Exposition::Type::kInfo, "Version of Railyard.");
