@@ -1,5 +1,6 @@
 #include "dataplane/port/application_port.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -40,7 +41,7 @@ class Process {
   bool send(const std::vector<std::byte>& frame, std::uint32_t flags = 0) {
     std::byte* const room = out.next();
     if (room == nullptr) return false;
-    std::memcpy(room, frame.data(), frame.size());
+    std::ranges::copy(frame, room);
     out.commit(static_cast<std::uint32_t>(frame.size()), flags);
     if (out.publish()) {
       const std::uint64_t one = 1;
