@@ -1,29 +1,22 @@
 #include "control/daemon/application_nics.h"
 
-#include <algorithm>
 #include <map>
 
 #include "control/build/device_settings.h"
 #include "control/build/roce_nics.h"
 #include "control/spec/addresses.h"
+#include "control/spec/link_ends.h"
 
 namespace railyard::daemon {
 namespace {
 
-// What a NIC's link leads to.
-wire::MacAddress mac_of(const spec::Lab& lab, const spec::PortName& port) {
-  const spec::NodeSpec& node = *lab.find(port.node);
-  if (node.kind == spec::NodeSpec::Kind::kHost)
-    return node.nics[static_cast<std::size_t>(port.port) - 1].mac.value_or(wire::MacAddress{});
-  return spec::automatic_mac(static_cast<std::size_t>(&node - lab.nodes.data()), port.port);
-}
-
-void set_link(const spec::Lab& lab, const spec::LinkSpec& link, const spec::PortName& peer, ApplicationNic& nic) {
+void set_link(const spec::Lab& lab, const spec::LinkEnd& end, ApplicationNic& nic) {
+  const spec::LinkSpec& link = *end.link;
   nic.grant.mtu = static_cast<std::uint32_t>(link.mtu);
   // What a sender may send in wall time.
   nic.grant.rate = {static_cast<std::int64_t>(static_cast<Int128>(link.rate.bps) * lab.run.scale_numerator /
                                               lab.run.scale_denominator)};
-  nic.grant.next_hop = mac_of(lab, peer);
+  nic.grant.next_hop = spec::port_mac(lab, end.peer);
   nic.settings = build::RoceNics::application_settings(lab, nic.name, nic.grant.rate,
                                                        build::framing_of_frames(lab, nic.name, link.framing));
 }
@@ -39,6 +32,7 @@ VerbsDevice ApplicationNic::device() const {
 }
 
 std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
+  const std::map<spec::PortName, spec::LinkEnd> ends = spec::link_ends(lab);
   std::vector<ApplicationNic> out;
   for (const spec::NodeSpec& node : lab.nodes) {
     for (std::size_t i = 0; i < node.nics.size(); ++i) {
@@ -51,10 +45,7 @@ std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
       const auto& classes = lab.qos.at(lab.hosts.at(node.profile).qos).dscp_to_class;
       for (std::size_t d = 0; d < a.grant.dscp_to_class.size() && d < classes.size(); ++d)
         a.grant.dscp_to_class[d] = static_cast<std::uint8_t>(classes[d]);
-      for (const spec::LinkSpec& link : lab.links) {
-        if (link.a == a.name) set_link(lab, link, link.b, a);
-        if (link.b == a.name) set_link(lab, link, link.a, a);
-      }
+      if (const auto end = ends.find(a.name); end != ends.end()) set_link(lab, end->second, a);
       out.push_back(a);
     }
   }

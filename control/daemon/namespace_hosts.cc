@@ -14,12 +14,10 @@ namespace {
 // What the link of a NIC leads to.
 hosts::Neighbour neighbour(const spec::Lab& lab, const spec::PortName& peer) {
   const spec::NodeSpec& node = *lab.find(peer.node);
-  if (node.kind == spec::NodeSpec::Kind::kSwitch) {
-    const auto index = static_cast<std::size_t>(&node - lab.nodes.data());
-    return {true, spec::automatic_mac(index, peer.port), node.loopback_v4, node.loopback_v6};
-  }
+  const wire::MacAddress mac = spec::port_mac(lab, peer);
+  if (node.kind == spec::NodeSpec::Kind::kSwitch) return {true, mac, node.loopback_v4, node.loopback_v6};
   const spec::NicSpec& nic = node.nics[static_cast<std::size_t>(peer.port) - 1];
-  return {false, nic.mac.value_or(wire::MacAddress{}), nic.address_v4, nic.address_v6};
+  return {false, mac, nic.address_v4, nic.address_v6};
 }
 
 }  // namespace

@@ -150,6 +150,13 @@ wire::MacAddress automatic_mac(std::size_t node, int port) noexcept {
   return {{0x02, octet(node >> 16), octet(node >> 8), octet(node), octet(port >> 8), octet(port)}};
 }
 
+wire::MacAddress port_mac(const Lab& lab, const PortName& port) {
+  const NodeSpec& node = *lab.find(port.node);
+  if (node.kind == NodeSpec::Kind::kHost)
+    return node.nics[static_cast<std::size_t>(port.port) - 1].mac.value_or(wire::MacAddress{});
+  return automatic_mac(static_cast<std::size_t>(&node - lab.nodes.data()), port.port);
+}
+
 wire::IpAddress ipv4_of_rail(int rail, int leaf, int nic) noexcept {
   return ipv4_in_block(static_cast<std::uint32_t>(rail << 8 | leaf), static_cast<std::uint32_t>(nic));
 }

@@ -19,6 +19,8 @@ namespace railyard::spec {
 // 02, the index of the node in Lab::nodes (24 bits), the port from 1 (16 bits). Hosts' NICs have it from
 // assign_addresses(); for ports of switches it is there to be used.
 wire::MacAddress automatic_mac(std::size_t node, int port) noexcept;
+// Of a port of the lab: the automatic one of a switch; what a NIC says, 00:.. if that is not known yet.
+wire::MacAddress port_mac(const Lab& lab, const PortName& port);
 
 // Addresses by rail, for presets whose rails are subnets: NIC `nic` (from 1) of those of rail `rail` (1..254) at the
 // `leaf`-th (from 0) leaf of that rail is 10.rail.leaf.nic and fd00:0:rail:leaf::nic.

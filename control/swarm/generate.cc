@@ -10,6 +10,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/spec/load.h"
+#include "control/spec/value.h"
 #include "control/swarm/draw.h"
 
 namespace railyard::swarm {
@@ -115,6 +116,23 @@ void lose_pauses(Seed seed, const spec::Lab& lab, std::vector<GeneratedLab::Item
                                                           fmt::join(switches, ", "), draw.between(20, 80))});
 }
 
+// Most labs with BFD have a link between switches that is silent one way, with its signal on, for much longer than it takes
+// to find that.
+void silence_a_link(Seed seed, const spec::Lab& lab, std::vector<GeneratedLab::Item>& faults) {
+  Draw draw(seed, "swarm/silence");
+  if (!lab.routing.bfd || !draw.percent(70)) return;
+  const auto is_switch = [&](const spec::PortName& end) {
+    return lab.find(end.node)->kind == spec::NodeSpec::Kind::kSwitch;
+  };
+  std::vector<std::string> ports;
+  for (const spec::LinkSpec& l : lab.links)
+    if (is_switch(l.a) && is_switch(l.b)) ports.insert(ports.end(), {spec::format(l.a), spec::format(l.b)});
+  if (ports.empty()) return;
+  const std::int64_t percent = lab.run.duration->ps / 1000 / 100;  // of the run, ns
+  faults.push_back({fmt::format("f{}", faults.size() + 1),
+                    fmt::format("on: \"{}\", loss: 100%, at: {}ns, for: {}ns", draw.of(ports), 10 * percent, 45 * percent)});
+}
+
 }  // namespace
 
 std::string GeneratedLab::text(const std::set<std::string>& without) const {
@@ -149,6 +167,7 @@ GeneratedLab generate(std::uint64_t number) {
   const spec::Lab all = spec::parse(lab.text(), "swarm");
   lab.faults = random_faults(seed, all);
   if (stops) lose_pauses(seed, all, lab.faults);
+  silence_a_link(seed, all, lab.faults);
   // Without a CRC nobody promises that what comes is what was sent.
   if (lab.fabric.find("crc: false") != std::string::npos)
     std::erase_if(lab.faults, [](const auto& f) { return f.yaml.find("corrupt: true") != std::string::npos; });

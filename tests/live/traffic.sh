@@ -21,30 +21,13 @@ export RAILYARD_STATE_DIR=$work/state
 # shellcheck disable=SC2317  # called by the trap
 cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; wait; rm -rf -- "$work"; }
 trap cleanup EXIT
-failed=0
-check() { # TEXT COMMAND...: what it adds to $work/summary is shown
-  local text=$1; shift
-  rm -f "$work/summary"
-  if "$@" >"$work/log" 2>&1; then
-    printf 'ok    %-58s  %s\n' "$text" "$(tail -n1 "$work/summary" 2>/dev/null || true)"
-  else
-    printf 'FAIL  %s\n' "$text"; sed -s '$a\' "$work/log" "$work/summary" 2>/dev/null | sed 's/^/      /'; failed=1
-  fi
-}
-# shellcheck disable=SC2059
-say() { printf "$@" >"$work/summary"; }
+. "$here/checks.sh"
 on() { local host=$1; shift; "$railyard" exec "$host" -- "$@" </dev/null; }
 says() { # WORDS COMMAND...: its output has them, whatever its status
   local words=$1 out; shift
   out=$("$@" 2>&1) || true
   printf '%s: %s\n' "$*" "$out"
   [[ $out == *"$words"* ]]
-}
-until_so() { # COMMAND...: for as long as a busy machine may need
-  local i
-  for (( i = 0; i < 300; ++i )); do "$@" && return; sleep 0.1; done
-  printf 'it does not come to that: %s\n' "$*"
-  return 1
 }
 count() { on "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'; }  # HOST COUNTER of its kernel
 frames() { on "$1" ip -s -j link show dev eth1 | jq ".[0].stats64.$2.packets"; }   # HOST rx|tx of its eth1

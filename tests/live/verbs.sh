@@ -26,22 +26,10 @@ trap cleanup EXIT
 # Timeouts of these programs are short: on a machine that others use, too, they and the fabric go first.
 first_of_all() { { renice -n -15 -p "$1" && echo -15 >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
 first_of_all $$
-failed=0
-check() { # TEXT COMMAND...: what it adds to $work/summary is shown
-  local text=$1; shift
-  rm -f "$work/summary"
-  if "$@" >"$work/log" 2>&1; then
-    printf 'ok    %-58s  %s\n' "$text" "$(tail -n1 "$work/summary" 2>/dev/null || true)"
-  else
-    printf 'FAIL  %s\n' "$text"; { sed -s '$a\' "$work/log" "$work/server" "$work/summary" 2>/dev/null || true; } | sed 's/^/      /'; failed=1
-  fi
-}
-# shellcheck disable=SC2059
-say() { printf "$@" >"$work/summary"; }
+. "$here/checks.sh"
 patience=120
 on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }
 fabric() { "$railyard" status --json | jq "$1"; }
-until_so() { local i; for (( i = 0; i < 100; ++i )); do "$@" && return; sleep 0.1; done; printf 'it does not come to that: %s\n' "$*"; return 1; }
 port=$(( 20000 + $$ % 20000 ))
 listens() { ss -ltnH "sport = :$port" | grep -q .; }
 # PROGRAM ARGUMENT...: a server of it on h3, then a client on h1; both must succeed. The client's output is shown.
