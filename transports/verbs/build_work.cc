@@ -114,6 +114,12 @@ void set_builders(QpObject& qp) noexcept {
   e.wr_send = [](ibv_qp_ex* q) { begin(q, kSend); };
   e.wr_send_imm = [](ibv_qp_ex* q, __be32 immediate) { begin(q, kSendImm).immediate = ::ntohl(immediate); };
   e.wr_send_inv = [](ibv_qp_ex* q, std::uint32_t key) { begin(q, kSendInv).immediate = key; };
+  e.wr_local_inv = [](ibv_qp_ex* q, std::uint32_t key) { begin(q, kInvalidateLocal).immediate = key; };
+  e.wr_bind_mw = [](ibv_qp_ex* q, ibv_mw* window, std::uint32_t key, const ibv_mw_bind_info* info) {
+    roce::SendWr& wr = begin(q, kBindWindow);
+    if (window->type != IBV_MW_TYPE_2) return fail(of(q), EINVAL);
+    if (const int error = to_bind(*window, key, *info, wr); error != 0) fail(of(q), error);
+  };
   e.wr_set_ud_addr = [](ibv_qp_ex* q, ibv_ah* ah, std::uint32_t qpn, std::uint32_t q_key) {
     if (of(q).batch.empty()) return fail(of(q), EINVAL);
     roce::SendWr& wr = of(q).batch.back();

@@ -211,13 +211,19 @@ ibv_qp* create_qp(ibv_pd* handle, ibv_qp_init_attr* init) {
 }
 
 ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* init) {
-  constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  constexpr std::uint32_t kKnown =
+      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+  // There is no multicast that could come back.
+  constexpr std::uint32_t kFlags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
   constexpr std::uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
                                         IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
                                         IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-                                        IBV_QP_EX_WITH_SEND_WITH_INV;
+                                        IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV |
+                                        IBV_QP_EX_WITH_BIND_MW;
   const bool builds = (init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
-  if ((init->comp_mask & ~kKnown) != 0 || (builds && (init->send_ops_flags & ~kOperations) != 0))
+  const bool has_flags = (init->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0;
+  if ((init->comp_mask & ~kKnown) != 0 || (builds && (init->send_ops_flags & ~kOperations) != 0) ||
+      (has_flags && (init->create_flags & ~kFlags) != 0))
     return failed(nullptr, EOPNOTSUPP);
   if ((init->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || init->pd == nullptr) return failed(nullptr, EINVAL);
   // It begins as the plain one.
