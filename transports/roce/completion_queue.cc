@@ -76,6 +76,17 @@ bool CompletionQueue::push(const Completion& completion) noexcept {
   return true;
 }
 
+std::size_t CompletionQueue::forget(QpNumber qp) noexcept {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const Completion& c = ring_[(head_ + i) % ring_.size()];
+    if (c.qp != qp) ring_[(head_ + kept++) % ring_.size()] = c;
+  }
+  const std::size_t taken = size_ - kept;
+  size_ = kept;
+  return taken;
+}
+
 bool CompletionQueue::resize(std::size_t capacity) {
   if (capacity < std::max<std::size_t>(size_, 1)) return false;
   std::vector<Completion> ring(capacity);

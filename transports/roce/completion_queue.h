@@ -23,6 +23,8 @@ class alignas(64) CompletionQueue {
   // Takes up to `out.size()` completions, the oldest first; returns how many.
   std::size_t poll(std::span<Completion> out) noexcept;
 
+  // Takes out what is of this QP; returns how many.
+  std::size_t forget(QpNumber qp) noexcept;
   // Whether it can be: what is in it stays. Allocates.
   bool resize(std::size_t capacity);
 

@@ -26,8 +26,9 @@ ibv_mw* alloc_mw(ibv_pd* handle, ibv_mw_type type) {
 }
 
 int to_bind(const ibv_mw& window, std::uint32_t key, const ibv_mw_bind_info& info, roce::SendWr& to) noexcept {
-  constexpr unsigned kKnown =
-      IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+  // Local writes are the region's own; programs say them all the same.
+  constexpr unsigned kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                              IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
   if ((info.mw_access_flags & ~kKnown) != 0 || info.length > kMostWindowOctets ||
       (info.length > 0 && info.mr == nullptr) || (key ^ window.handle) >> 8 != 0)
     return EINVAL;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -75,10 +76,16 @@ struct QpObject {
   ibv_qp_attr attr;       // as it was modified
   InlineData inline_data{};
   std::uint32_t events_read = 0;
-  // Of ibv_wr_*: what was begun.
-  std::vector<roce::SendWr> batch{};
+  // Of ibv_wr_*: what was begun. One thread at a time builds.
+  std::mutex building{};
+  struct Built {
+    roce::SendWr wr{};
+    std::size_t inline_at = 0, inline_octets = 0;  // of batch_data, if it is sent inline
+    bool is_inline = false;
+  };
+  std::vector<Built> batch{};
+  std::vector<std::byte> batch_data{};
   int batch_error = 0;  // errno
-  std::size_t inline_before = 0;
 };
 
 // One ibv_open_device(). libibverbs allocates it, zeroed, with its own part at the end.

@@ -156,6 +156,13 @@ bool values_of(const State& state, const QpObject& qp, const ibv_qp_attr& attr, 
          ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) == 0 || attr.max_dest_rd_atomic <= kMostReads);
 }
 
+// What a QP has completed before it was reset or destroyed nobody polls any more, as with other devices.
+void forget_completions(State& state, const QpObject& qp) noexcept {
+  for (ibv_cq* const cq : {qp.init.send_cq, qp.init.recv_cq})
+    state.nic->engine().cq(object_of<CqObject>(cq).id).forget(qp.number);
+  state.outstanding = 0;  // right again when what others have posted is complete
+}
+
 }  // namespace
 
 ibv_qp* create_qp(ibv_pd* handle, ibv_qp_init_attr* init) {
@@ -254,7 +261,7 @@ int modify_qp(ibv_qp* handle, ibv_qp_attr* attr, int mask) {
   if ((mask & IBV_QP_RATE_LIMIT) != 0)  // kb/s
     state.nic->engine().set_rate_limit(now, qp.number, BitRate{std::int64_t{attr->rate_limit} * 1000});
   remember(qp.attr, *attr, mask);
-  if (to == roce::QpState::kReset) state.outstanding = 0;
+  if (to == roce::QpState::kReset) forget_completions(state, qp);
   // Into error: completions of what was flushed.
   state.nic->pump(now);
   state.on_progress();
@@ -281,6 +288,7 @@ int destroy_qp(ibv_qp* handle) {
     // What is acknowledged already, and what was asked for, still goes.
     state.nic->pump(Nic::now());
     state.nic->engine().destroy_qp(qp.number);
+    forget_completions(state, qp);
     if (qp.inline_data.key != 0) state.nic->engine().memory().remove(qp.inline_data.key);
     state.qps.erase(qp.number.value);
     --object_of<PdObject>(handle->pd).users;
