@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "mpi_check: needs two ranks and memory for twice %zu octets\n", most);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  for (size_t octets = 8; octets <= most; octets *= 8) {
+  for (size_t octets = 8; octets <= most; octets = octets < most && octets * 8 > most ? most : octets * 8) {
     const int rounds = octets <= 4096 ? 100 : octets <= 1u << 20 ? 10 : 3;
     const double half = ping_pong((uint8_t*)in, octets, rounds);
     const double reduced = all_reduce(in, out, octets, octets <= 4096 ? 20 : 2);
