@@ -6,8 +6,10 @@
 
 #include <arpa/inet.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
 
+#include "dataplane/base/yield_policy.h"
 #include "transports/verbs/objects.h"
 
 namespace railyard::verbs {
@@ -16,22 +18,24 @@ namespace {
 // Polls in a row that find nothing before the processor is given to others: with as many spinning programs as
 // processors, a round trip takes milliseconds otherwise.
 constexpr std::uint32_t kEmptyPolls = 64;
-// Of polls that find something: every so many the engine is driven, too.
+// Of polls that find something: every so many the engine is driven, too. Of those that find nothing: every so many the
+// clock is read and timers run; in between it is driven if a frame has come.
 constexpr std::uint32_t kPollsPerPump = 8;
 
-// Gives the processor to others. Beside programs that compute, who yields again and again is set back by whole slices
-// (Linux 6.18: milliseconds), and who sleeps is not; but a sleep takes 50 us where a yield takes one.
+// Gives the processor to others.
 void give_way() noexcept {
-  constexpr Duration kSetBack{500'000'000}, kFor{100'000'000'000};
-  thread_local Instant crowded_until{};
-  const Instant before = Nic::now();
-  if (before < crowded_until) {
-    constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 1};
-    ::nanosleep(&kShort, nullptr);
-    return;
+  thread_local YieldPolicy policy;
+  const Duration before = Nic::now() - Instant{};
+  if (!policy.sleeps(before)) {
+    ::sched_yield();
+    return policy.yielded(before, Nic::now() - Instant{});
   }
-  ::sched_yield();
-  if (const Instant after = Nic::now(); after - before > kSetBack) crowded_until = after + kFor;
+  // Linux adds 50 us to sleeps, unless it is told not to; the thread is the application's, so it is told again.
+  const int slack = ::prctl(PR_GET_TIMERSLACK);
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
+  constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 1000};
+  ::nanosleep(&kShort, nullptr);
+  ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slack));
 }
 
 bool is_receive(roce::WcOpcode opcode) noexcept {
@@ -77,7 +81,7 @@ std::size_t take(State& state, CqObject& cq, std::span<roce::Completion> out, bo
   Nic& nic = *state.nic;
   std::size_t n = nic.engine().poll(cq.id, out);
   // An application that has asked for an event and finds nothing is about to sleep: it does not drive the engine.
-  if (n == 0 || ++cq.polls % kPollsPerPump == 0) {
+  if (++cq.polls % kPollsPerPump == 0 || (n == 0 && nic.has_frames())) {
     const Instant now = Nic::now();
     if (!cq.armed) nic.enter(now);
     if (nic.pump(now) && n == 0) n = nic.engine().poll(cq.id, out);
