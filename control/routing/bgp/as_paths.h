@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <unordered_map>
 #include <vector>
 
 namespace railyard::routing::bgp {
@@ -24,10 +23,13 @@ class AsPaths {
   PathId extend(AsNumber head, PathId tail) {
     // Switches of a tier have one number (RFC 7938): mostly it is the same again.
     if (const PathId last = paths_[tail].extended; last != kNoPath && paths_[last].head == head) return last;
-    const auto [known, is_new] =
-        known_.try_emplace(std::uint64_t{head} << 32 | tail, static_cast<PathId>(paths_.size()));
-    if (is_new) paths_.push_back({head, tail, paths_[tail].length + 1, kNoPath});
-    return paths_[tail].extended = known->second;
+    if (2 * paths_.size() > known_.size()) grow();
+    PathId& known = known_[place(head, tail)];
+    if (known == kNoPath) {
+      known = static_cast<PathId>(paths_.size());
+      paths_.push_back({head, tail, paths_[tail].length + 1, kNoPath});
+    }
+    return paths_[tail].extended = known;
   }
   // Of kNoPath: more than of any path.
   std::uint32_t length(PathId path) const noexcept {
@@ -52,8 +54,21 @@ class AsPaths {
     std::uint32_t length;
     PathId extended;  // by whom it was last
   };
+  // Where in `known_` that path is, or would be.
+  std::size_t place(AsNumber head, PathId tail) const noexcept {
+    const std::uint64_t mixed = (std::uint64_t{head} << 32 | tail) * 0x9E37'79B9'7F4A'7C15;
+    for (std::size_t at = mixed >> 32;; ++at) {
+      const PathId known = known_[at &= known_.size() - 1];
+      if (known == kNoPath || (paths_[known].head == head && paths_[known].tail == tail)) return at;
+    }
+  }
+  void grow() {
+    known_.assign(known_.size() * 2, kNoPath);
+    for (PathId p = 1; p < paths_.size(); ++p) known_[place(paths_[p].head, paths_[p].tail)] = p;
+  }
+
   std::vector<Path> paths_;
-  std::unordered_map<std::uint64_t, PathId> known_;
+  std::vector<PathId> known_ = std::vector<PathId>(1024, kNoPath);  // open addressing; a power of two
 };
 
 }  // namespace railyard::routing::bgp

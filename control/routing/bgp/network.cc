@@ -30,7 +30,8 @@ Network::Network(const spec::RoutingSpec& spec, const Graph& graph, const Routes
       as_(as_numbers(graph, spec.as_numbers)),
       speakers_(graph.size()),
       ports_(graph, spec_),
-      ribs_(routes.ribs) {
+      ribs_(routes.ribs),
+      moves_(routes.announced.origins.size()) {
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_switch(n)) continue;
     for (const Graph::Edge& e : graph.edges(n))
@@ -77,6 +78,7 @@ bool Network::owns(std::size_t node, std::size_t origin) const {
 }
 
 Network::State* Network::find(std::size_t node, std::size_t origin) {
+  if (!moves_[origin]) return nullptr;
   const auto found = states_.find(state_key(node, origin));
   return found == states_.end() ? nullptr : &found->second;
 }
@@ -85,6 +87,7 @@ Network::State& Network::state(std::size_t node, std::size_t origin) {
   if (State* known = find(node, origin)) return *known;
   State s{{}, told(node, origin)};
   for (std::size_t p = 0; p < speakers_[node].peers.size(); ++p) s.received.push_back(received(node, p, origin));
+  moves_[origin] = true;
   return states_.emplace(state_key(node, origin), std::move(s)).first->second;
 }
 
@@ -189,7 +192,9 @@ void Network::run(Instant until, const std::function<void(TableChange)>& write) 
     events_.pop();
     handle(event, write);
   }
-  if (events_.empty()) states_.clear();
+  if (!events_.empty() || states_.empty()) return;
+  states_.clear();
+  moves_.assign(moves_.size(), false);
 }
 
 void Network::handle(const Event& e, const std::function<void(TableChange)>& write) {

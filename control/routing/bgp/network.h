@@ -163,6 +163,7 @@ class Network final : public Protocol {
   std::vector<Rib> ribs_;
   AsPaths paths_;
   std::unordered_map<std::uint64_t, State> states_;
+  std::vector<bool> moves_;  // origins: of which there are states
   std::priority_queue<Event> events_;
   std::uint64_t pushed_ = 0;
   ProtocolCounters counters_;
