@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "dataplane/port/application_port.h"
 #include "dataplane/port/shared_qp.h"
@@ -20,7 +21,8 @@ class ApplicationGsi final : public SharedQp {
   }
 
   void join(std::uint32_t first_qpn) { gsi_.join(owner(first_qpn)); }
-  void leave(std::uint32_t first_qpn) { gsi_.leave(owner(first_qpn)); }
+  // Returns frames that tell its peers, without ICRC.
+  std::vector<std::vector<std::byte>> leave(std::uint32_t first_qpn) { return gsi_.leave(owner(first_qpn)); }
   application::PortAnswer serve(std::uint32_t first_qpn, const application::PortRequest& request);
 
   Verdict for_frame(std::span<const std::byte> frame, bool icrc_pending) override;

@@ -269,7 +269,7 @@ class Applications::Server {
     // The engine gives it to us, so that unmapping its memory does not hold up the fabric.
     const auto gone = std::make_shared<std::shared_ptr<ApplicationProcess>>();
     at_port([port = client.nic->port, gsi = client.nic->gsi, process = client.process, gone] {
-      gsi->leave(process->first_qpn());
+      for (auto& frame : gsi->leave(process->first_qpn())) port->answer(std::move(frame));
       *gone = port->leave(*process);
     });
     client.nic->returned.push_back(client.process->first_qpn() / ApplicationProcess::kQpnsPerProcess);

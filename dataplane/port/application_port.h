@@ -106,6 +106,8 @@ class ApplicationPort final : public OutsidePort {
   void join(std::shared_ptr<ApplicationProcess> process);
   // Frames for QP 1 are nobody's without. Before the engine runs, or by its thread.
   void share_qp(std::shared_ptr<SharedQp> shared) noexcept { shared_qp_ = std::move(shared); }
+  // Sends a frame of the NIC's own, given without its ICRC. By the engine's thread.
+  void answer(std::vector<std::byte> frame);
   // What it had in its ring is dropped. Returns the process if it was there; who gets it gives it back later.
   std::shared_ptr<ApplicationProcess> leave(const ApplicationProcess& process);
 

@@ -21,12 +21,14 @@ ApplicationProcess* ApplicationPort::for_shared_qp(const Packet& packet) {
   const std::span frame(packet.header(), std::size_t{packet.header_octets} + packet.payload_octets);
   SharedQp::Verdict verdict = shared_qp_->for_frame(frame, packet.has(Packet::kIcrcPending));
   if (verdict.first_qpn) return by_qpn_[*verdict.first_qpn / ApplicationProcess::kQpnsPerProcess % kBlocks];
-  if (!verdict.answer.empty() && answers_.size() < kMostAnswers) {
-    answers_.push_back(std::move(verdict.answer));
-    const std::uint64_t one = 1;
-    static_cast<void>(::write(answers_wait_.get(), &one, sizeof one));
-  }
+  if (!verdict.answer.empty() && answers_.size() < kMostAnswers) answer(std::move(verdict.answer));
   return nullptr;
+}
+
+void ApplicationPort::answer(std::vector<std::byte> frame) {
+  answers_.push_back(std::move(frame));
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(answers_wait_.get(), &one, sizeof one));
 }
 
 std::size_t ApplicationPort::take_answers(PacketPool& pool, std::span<Packet*> packets) {

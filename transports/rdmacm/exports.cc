@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include "transports/rdmacm/addresses.h"
 #include "transports/rdmacm/devices.h"
@@ -42,9 +44,30 @@ R pass_on(const char* name, R (*)(A...), std::type_identity_t<A>... arguments) {
 
 bool in_lab() { return !lab_folder().empty(); }
 
+// A thread that is cancelled (pthread_cancel) unwinds, which must not happen within this library: it waits until the call
+// is over.
+class Uncancelled {
+ public:
+  Uncancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { ::pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+// Where a thread that waits for events may be cancelled. False: a signal came.
+bool wait_for_event(int fd) {
+  if ((::fcntl(fd, F_GETFL) & O_NONBLOCK) != 0) return true;
+  pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&readable, 1, -1) >= 0;
+}
+
 // No exception leaves.
 template <class F>
 auto guarded(F&& call, decltype(call()) otherwise) noexcept {
+  const Uncancelled until_the_end;
   try {
     return call();
   } catch (const std::bad_alloc&) {
@@ -187,6 +210,7 @@ RAILYARD_EXPORT int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
 }
 RAILYARD_EXPORT int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   RAILYARD_OR_ELSE(rdma_get_cm_event, channel, event);
+  if (!cm::wait_for_event(channel->fd)) return -1;
   return cm::guarded([&] { return cm::get_cm_event(channel, event); }, -1);
 }
 RAILYARD_EXPORT int rdma_ack_cm_event(rdma_cm_event* event) {

@@ -81,10 +81,15 @@ std::uint64_t service_of(const Message& message) noexcept {
 
 }  // namespace
 
-void SharedGsi::leave(Owner owner) {
-  owners_.erase(owner);
+std::vector<std::vector<std::byte>> SharedGsi::leave(Owner owner) {
+  std::vector<std::vector<std::byte>> frames;
+  if (const auto found = owners_.find(owner); found != owners_.end()) {
+    for (const auto& [way, dreq] : found->second.ends()) frames.push_back(write_frame(way, {dreq.local_comm_id, dreq}));
+    owners_.erase(found);
+  }
   claimed_.erase(owner);
   std::erase_if(ports_, [&](const auto& p) { return p.second == owner; });
+  return frames;
 }
 
 std::expected<std::uint16_t, SharedGsi::ClaimError> SharedGsi::claim(Owner owner, PortSpace space, std::uint16_t port) {
@@ -126,23 +131,37 @@ std::optional<Message> SharedGsi::refusal(const Message& message) const {
   return std::nullopt;
 }
 
-SharedGsi::Verdict SharedGsi::for_frame(std::span<const std::byte> frame, bool icrc_pending) const {
+std::optional<SharedGsi::Owner> SharedGsi::receiver(const Message& message) const {
+  if (const auto id = receivers_id(message)) {
+    const Owner owner = *id >> kCommIdBits;
+    return owners_.contains(owner) ? std::optional(owner) : std::nullopt;
+  }
+  const auto port = ports_.find(service_of(message));
+  return port != ports_.end() ? std::optional(port->second) : std::nullopt;
+}
+
+SharedGsi::Verdict SharedGsi::for_frame(std::span<const std::byte> frame, bool icrc_pending) {
   const auto read = read_frame(frame, icrc_pending);
   if (!read) return {};
   const Message& message = read->datagram.message;
-  if (const auto id = receivers_id(message)) {
-    if (const Owner owner = *id >> kCommIdBits; is_there(owner)) return {.owner = owner, .answer = {}};
-  } else if (const auto port = ports_.find(service_of(message)); port != ports_.end()) {
-    return {.owner = port->second, .answer = {}};
+  if (const auto owner = receiver(message)) {
+    owners_[*owner].came(read->back, message);
+    return {.owner = owner, .answer = {}};
   }
   const auto answer = refusal(message);
   if (!answer) return {};
   return {.owner = std::nullopt, .answer = write_frame(read->back, {read->datagram.transaction_id, *answer})};
 }
 
-bool SharedGsi::may_send(Owner owner, std::span<const std::byte> frame, bool icrc_pending) const {
+bool SharedGsi::may_send(Owner owner, std::span<const std::byte> frame, bool icrc_pending) {
   const auto read = read_frame(frame, icrc_pending);
-  if (!read) return false;
+  if (!read || !is_own(owner, read->datagram.message)) return false;
+  if (const auto known = owners_.find(owner); known != owners_.end())
+    known->second.went(read->back.source, read->datagram.message);
+  return true;
+}
+
+bool SharedGsi::is_own(Owner owner, const Message& message) const {
   const auto own = [&](std::uint32_t id) { return id >> kCommIdBits == owner; };
   return std::visit(
       [&]<class M>(const M& m) {
@@ -158,7 +177,7 @@ bool SharedGsi::may_send(Owner owner, std::span<const std::byte> frame, bool icr
           return own(m.local_comm_id);
         }
       },
-      read->datagram.message);
+      message);
 }
 
 }  // namespace railyard::roce::cm

@@ -11,12 +11,12 @@
 #include <expected>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "transports/roce/cm/ip_service.h"
 #include "transports/roce/cm/messages.h"
+#include "transports/roce/cm/open_connections.h"
 
 namespace railyard::roce::cm {
 
@@ -33,9 +33,9 @@ class SharedGsi {
   static constexpr std::uint16_t kFirstEphemeralPort = 32768, kLastEphemeralPort = 60999;
   static constexpr std::size_t kMostPorts = 8192;  // of a process
 
-  void join(Owner owner) { owners_.insert(owner); }
-  // Its ports are free again.
-  void leave(Owner owner);
+  void join(Owner owner) { owners_[owner]; }
+  // Its ports are free again. Returns frames that tell its peers, without ICRC.
+  std::vector<std::vector<std::byte>> leave(Owner owner);
 
   enum class ClaimError : std::uint8_t { kTaken, kTooMany, kNoneFree };
   // `port` 0: any that is free. Returns the port.
@@ -49,16 +49,17 @@ class SharedGsi {
     std::vector<std::byte> answer;  // if nobody does: a frame to be sent in return, without ICRC; empty: none
   };
   // `frame`: from Ethernet to the last octet before the FCS. `icrc_pending`: without its ICRC.
-  Verdict for_frame(std::span<const std::byte> frame, bool icrc_pending) const;
+  Verdict for_frame(std::span<const std::byte> frame, bool icrc_pending);
 
   // Whether a process may send this frame, whose destination is QP 1: with its own communication IDs and ports.
-  bool may_send(Owner owner, std::span<const std::byte> frame, bool icrc_pending) const;
+  bool may_send(Owner owner, std::span<const std::byte> frame, bool icrc_pending);
 
  private:
-  bool is_there(Owner owner) const { return owners_.contains(owner); }
+  std::optional<Owner> receiver(const Message& message) const;
+  bool is_own(Owner owner, const Message& message) const;
   std::optional<Message> refusal(const Message& message) const;
 
-  std::set<Owner> owners_;
+  std::map<Owner, OpenConnections> owners_;
   std::map<std::uint64_t, Owner> ports_;  // by service ID
   std::map<Owner, std::size_t> claimed_;
   std::uint16_t next_port_ = kFirstEphemeralPort;

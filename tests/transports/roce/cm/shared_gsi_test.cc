@@ -1,7 +1,10 @@
 // QP 1 of a NIC that several processes share.
 #include "transports/roce/cm/shared_gsi.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -49,7 +52,7 @@ Req request(std::uint16_t port) {
 }
 
 // What an answer says; it goes back to the peer.
-std::optional<Message> answer_in(const SharedGsi::Verdict& verdict) {
+std::optional<Message> answer_in(const SharedGsi::Verdict& verdict, bool to_a_question = true) {
   const auto view = wire::parse_frame(verdict.answer, verdict.answer.size() + wire::kIcrcOctets);
   if (!view) return std::nullopt;
   EXPECT_EQ(view->source, wire::IpAddress(0x0A000001u));
@@ -61,7 +64,9 @@ std::optional<Message> answer_in(const SharedGsi::Verdict& verdict) {
   const auto packet = roce::decode(datagram, datagram.size() + wire::kIcrcOctets);
   if (!packet) return std::nullopt;
   const auto mad = decode(datagram.subspan(packet->header_octets(), kMadOctets));
-  EXPECT_EQ(mad->transaction_id, 77u);
+  if (to_a_question) {
+    EXPECT_EQ(mad->transaction_id, 77u);
+  }
   return mad->message;
 }
 
@@ -71,7 +76,7 @@ class SharedGsiTest : public ::testing::Test {
     gsi.join(kA);
     gsi.join(kB);
   }
-  SharedGsi::Verdict verdict(const Message& message) const { return gsi.for_frame(frame_of(message), false); }
+  SharedGsi::Verdict verdict(const Message& message) { return gsi.for_frame(frame_of(message), false); }
 
   SharedGsi gsi;
 };
@@ -147,6 +152,57 @@ TEST_F(SharedGsiTest, OfWhoHasGoneThePeerIsTold) {
   }
 }
 
+TEST_F(SharedGsiTest, PeersOfWhoGoesWithoutAWordAreTold) {
+  ASSERT_TRUE(gsi.claim(kA, PortSpace::kTcp, 7));
+  const std::uint32_t a = SharedGsi::first_comm_id(kA) + 1;
+  const auto went = [&](const Message& m) {
+    auto frame = frame_of(m);
+    frame.resize(frame.size() - wire::kIcrcOctets);
+    // From our address to the peer's.
+    AddressVector av;
+    av.source = wire::IpAddress(0x0A000001u);
+    av.destination = wire::IpAddress(0x0A000009u);
+    std::array<std::byte, Path::kMostOctets> headers{};
+    const std::size_t octets = Path(av).header_octets();
+    Path(av).write(headers.data(), frame.size() - octets + wire::kIcrcOctets);
+    std::copy_n(headers.begin(), octets, frame.begin());
+    EXPECT_TRUE(gsi.may_send(kA, frame, true)) << name(m);
+  };
+  const auto told = [&](SharedGsi::Owner owner) {
+    auto frames = gsi.leave(owner);
+    gsi.join(owner);
+    EXPECT_TRUE(gsi.claim(owner, PortSpace::kTcp, 7));
+    return frames;
+  };
+  Req req = request(7);
+  req.local_qpn = 0x99;
+  // Asked by a peer: accepted.
+  EXPECT_EQ(verdict(req).owner, kA);
+  EXPECT_TRUE(told(kA).empty()) << "it had not answered";
+  EXPECT_EQ(verdict(req).owner, kA);
+  went(Rep{.local_comm_id = a, .remote_comm_id = kPeersId});
+  auto frames = told(kA);
+  ASSERT_EQ(frames.size(), 1u);
+  const auto dreq = std::get<Dreq>(*answer_in({.owner = std::nullopt, .answer = frames[0]}, false));
+  EXPECT_EQ(dreq.local_comm_id, a);
+  EXPECT_EQ(dreq.remote_comm_id, kPeersId);
+  EXPECT_EQ(dreq.remote_qpn, 0x99u);
+  // It asked, and was accepted.
+  EXPECT_EQ(verdict(Rep{.local_comm_id = kPeersId, .remote_comm_id = a, .local_qpn = 0x77}).owner, kA);
+  frames = told(kA);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(std::get<Dreq>(*answer_in({.owner = std::nullopt, .answer = frames[0]}, false)).remote_qpn, 0x77u);
+  // What has ended is not told of again.
+  for (const bool by_peer : {false, true}) {
+    EXPECT_EQ(verdict(Rep{.local_comm_id = kPeersId, .remote_comm_id = a}).owner, kA);
+    if (by_peer)
+      EXPECT_EQ(verdict(Drep{.local_comm_id = kPeersId, .remote_comm_id = a}).owner, kA);
+    else
+      went(Drep{.local_comm_id = a, .remote_comm_id = kPeersId});
+    EXPECT_TRUE(told(kA).empty());
+  }
+}
+
 TEST_F(SharedGsiTest, WhatIsNoManagementDatagramIsNobodys) {
   ASSERT_TRUE(gsi.claim(kA, PortSpace::kTcp, 7));
   auto frame = frame_of(request(7));
@@ -156,7 +212,7 @@ TEST_F(SharedGsiTest, WhatIsNoManagementDatagramIsNobodys) {
     const auto v = gsi.for_frame(std::span(frame).first(octets), false);
     EXPECT_FALSE(v.owner || !v.answer.empty());
   }
-  frame[100] ^= std::byte{1};
+  frame[110] ^= std::byte{1};
   EXPECT_FALSE(gsi.for_frame(frame, false).owner) << "the ICRC is wrong";
   frame.resize(frame.size() - wire::kIcrcOctets);
   EXPECT_EQ(gsi.for_frame(frame, true).owner, kA) << "it is not computed yet";
