@@ -15,6 +15,10 @@ namespace {
 
 using roce::cm::EventType;
 
+// DEVIATION Linux (a refusal is told at once): programs that agree on the moment to listen and to connect, as perftest's
+// do, have processors of their own there. Here the one that listens may have to wait for its turn.
+constexpr Duration kPatience{500'000'000'000}, kPause{20'000'000'000};
+
 roce::cm::CmConfig config_of(const Device& device) {
   const application::NicGrant& nic = device.management->nic();
   roce::cm::CmConfig c;
@@ -63,6 +67,7 @@ void CmNic::abandon_all(Instant now) {
   for (const auto& [connection, id] : ids_) manager_.abandon(now, roce::cm::ConnectionId{connection});
   ids_.clear();
   listeners_.clear();
+  again_.clear();
 }
 
 void CmNic::on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddress& to,
@@ -73,13 +78,47 @@ void CmNic::on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddre
 
 void CmNic::on_timer(Instant now) {
   manager_.on_timer(now);
+  while (!again_.empty() && again_.begin()->first <= now) {
+    Id& id = *again_.begin()->second;
+    again_.erase(again_.begin());
+    if (!begin(now, id)) continue;
+    id.state = IdState::kDisconnected;
+    post(id, RDMA_CM_EVENT_UNREACHABLE, -EHOSTUNREACH);
+  }
   tell(now);
+}
+
+std::optional<roce::cm::ConnectError> CmNic::begin(Instant now, Id& id) {
+  const auto begun = id.begin(now);
+  if (!begun) return begun.error();
+  if (id.refused_from == Instant::never()) id.refused_from = now + kPatience;
+  id.connection = *begun;
+  id.state = IdState::kConnecting;
+  add(*begun, id);
+  return std::nullopt;
+}
+
+void CmNic::give_up(Id& id) {
+  std::erase_if(again_, [&](const auto& a) { return a.second == &id; });
+}
+
+// Whether it was refused because nobody listens, too early to be told.
+bool CmNic::tries_again(Instant now, Id& id, const roce::cm::Event& event) {
+  const bool nobody_listens =
+      (event.type == EventType::kRejected && event.reason == roce::cm::RejReason::kInvalidServiceId) ||
+      (event.type == EventType::kUnreachable && event.status == roce::cm::SidrStatus::kUnsupportedServiceId);
+  if (!nobody_listens || id.state != IdState::kConnecting || now >= id.refused_from) return false;
+  id.connection.reset();
+  remove(event.connection);
+  again_.insert({now + kPause, &id});
+  return true;
 }
 
 void CmNic::on_lost() {
   for (const auto& [connection, id] : ids_) post(*id, RDMA_CM_EVENT_DEVICE_REMOVAL);
   for (const auto& [service, ids] : listeners_)
     for (Id* const id : ids) post(*id, RDMA_CM_EVENT_DEVICE_REMOVAL);
+  for (const auto& [at, id] : again_) post(*id, RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
 void CmNic::tell(Instant now) {
@@ -87,7 +126,7 @@ void CmNic::tell(Instant now) {
     if (e.type == EventType::kConnectRequest || e.type == EventType::kLookUp) {
       on_request(now, e);
     } else if (const auto id = ids_.find(e.connection.value); id != ids_.end()) {
-      on_event(*id->second, e);
+      on_event(now, *id->second, e);
     }
   }
 }
@@ -145,7 +184,8 @@ void CmNic::on_request(Instant now, const roce::cm::Event& event) {
   post(*listens, std::move(told));
 }
 
-void CmNic::on_event(Id& id, const roce::cm::Event& e) {
+void CmNic::on_event(Instant now, Id& id, const roce::cm::Event& e) {
+  if (tries_again(now, id, e)) return;
   auto told = std::make_unique<Event>();
   told->counted = &id;
   told->event.id = &id.id;

@@ -2,6 +2,7 @@
 // and which ID each connection is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,6 +32,10 @@ class CmNic final : public verbs::ManagementUser {
   // What happens to the connection is told to `id` from here on.
   void add(roce::cm::ConnectionId connection, Id& id) { ids_[connection.value] = &id; }
   void remove(roce::cm::ConnectionId connection) { ids_.erase(connection.value); }
+  // Begins the connection that the ID is for (Id::begin).
+  std::optional<roce::cm::ConnectError> begin(Instant now, Id& id);
+  // It is not begun again.
+  void give_up(Id& id);
   void listen(Id& id, PortSpace space, std::uint16_t port);
   void stop_listening(Id& id, PortSpace space, std::uint16_t port);
 
@@ -45,19 +50,23 @@ class CmNic final : public verbs::ManagementUser {
   void on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddress& to,
               std::span<const std::byte> mad) override;
   std::optional<roce::cm::Outgoing> next() override { return manager_.next(); }
-  Instant deadline() const noexcept override { return manager_.deadline(); }
+  Instant deadline() const noexcept override {
+    return again_.empty() ? manager_.deadline() : std::min(manager_.deadline(), again_.begin()->first);
+  }
   void on_timer(Instant now) override;
   void on_lost() override;
 
  private:
   void tell(Instant now);
   void on_request(Instant now, const roce::cm::Event& event);
-  void on_event(Id& id, const roce::cm::Event& event);
+  void on_event(Instant now, Id& id, const roce::cm::Event& event);
+  bool tries_again(Instant now, Id& id, const roce::cm::Event& event);
   Id* listener(PortSpace space, std::uint16_t port, const wire::IpAddress& address) const;
 
   Device& device_;
   roce::cm::ConnectionManager manager_;
   std::map<std::uint32_t, Id*> ids_;                   // by ConnectionId
+  std::multimap<Instant, Id*> again_;                  // where nobody listened, when to ask again
   std::map<std::uint64_t, std::vector<Id*>> listeners_;  // by service ID
 };
 

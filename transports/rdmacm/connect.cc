@@ -84,33 +84,24 @@ roce::cm::ConnectionParameters parameters_of(const Id& id, const rdma_conn_param
 
 PortSpace space_of(const Id& id) noexcept { return id.id.ps == RDMA_PS_TCP ? PortSpace::kTcp : PortSpace::kUdp; }
 
-int connect_datagrams(Id& id, const rdma_conn_param* param) {
-  const std::uint16_t port = read(&id.id.route.addr.dst_addr)->port;
-  Device& device = *id.device;
-  const std::lock_guard lock(device.management->mutex());
-  const auto begun = device.cm->manager().look_up(device.management->now(), id.addresses, port, service_type(id),
-                                                  private_data_of(param));
-  if (!begun) return failed(errno_of(begun.error()));
-  id.connection = *begun;
-  id.state = IdState::kConnecting;
-  device.cm->add(*begun, id);
-  device.management->run();
-  return 0;
-}
+std::vector<std::byte> copy_of(std::span<const std::byte> octets) { return {octets.begin(), octets.end()}; }
 
-int connect_qps(Id& id, const rdma_conn_param* param) {
+// What connect() asks of the peer, as often as it has to be asked.
+void set_beginning(Id& id, const rdma_conn_param* param) {
+  roce::cm::ConnectionManager& manager = id.device->cm->manager();
   const std::uint16_t port = read(&id.id.route.addr.dst_addr)->port;
-  const auto parameters = parameters_of(id, param);
-  Device& device = *id.device;
-  const std::lock_guard lock(device.management->mutex());
-  const auto begun =
-      device.cm->manager().connect(device.management->now(), id.addresses, PortSpace::kTcp, port, parameters);
-  if (!begun) return failed(errno_of(begun.error()));
-  id.connection = *begun;
-  id.state = IdState::kConnecting;
-  device.cm->add(*begun, id);
-  device.management->run();
-  return 0;
+  if (id.id.ps == RDMA_PS_UDP) {
+    id.begin = [&manager, &id, port, type = service_type(id), data = copy_of(private_data_of(param))](Instant now) {
+      return manager.look_up(now, id.addresses, port, type, data);
+    };
+    return;
+  }
+  id.begin = [&manager, &id, port, parameters = parameters_of(id, param),
+              data = copy_of(private_data_of(param))](Instant now) {
+    roce::cm::ConnectionParameters p = parameters;
+    p.private_data = data;
+    return manager.connect(now, id.addresses, PortSpace::kTcp, port, p);
+  };
 }
 
 int accept_datagrams(Id& id, const rdma_conn_param* param) {
@@ -133,13 +124,17 @@ int accept_datagrams(Id& id, const rdma_conn_param* param) {
 int connect(rdma_cm_id* handle, const rdma_conn_param* param) {
   Id& id = of(handle);
   if (id.state != IdState::kRouteResolved) return failed(EINVAL);
-  if (handle->ps == RDMA_PS_UDP) {
-    if (connect_datagrams(id, param) != 0) return -1;
-    return complete(id);
+  if (handle->ps != RDMA_PS_UDP) {
+    if (handle->qp == nullptr && param == nullptr) return failed(EINVAL);
+    if (const int error = set_depths(id, param, kMostReads, kMostReads); error != 0) return failed(error);
   }
-  if (handle->qp == nullptr && param == nullptr) return failed(EINVAL);
-  if (const int error = set_depths(id, param, kMostReads, kMostReads); error != 0) return failed(error);
-  if (connect_qps(id, param) != 0) return -1;
+  set_beginning(id, param);
+  {
+    Device& device = *id.device;
+    const std::lock_guard lock(device.management->mutex());
+    if (const auto error = device.cm->begin(device.management->now(), id)) return failed(errno_of(*error));
+    device.management->run();
+  }
   return complete(id);
 }
 

@@ -50,6 +50,7 @@ PortSpace space_of(const Id& id) noexcept { return id.id.ps == RDMA_PS_TCP ? Por
 void leave(Id& id, Device& device) {
   const std::lock_guard lock(device.management->mutex());
   if (id.state == IdState::kListening) device.cm->stop_listening(id, space_of(id), id.port);
+  if (id.device == &device) device.cm->give_up(id);
   if (!id.connection || id.device != &device) return;
   device.cm->remove(*id.connection);
   device.cm->manager().abandon(device.management->now(), *id.connection);

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -65,6 +67,10 @@ struct Id {
   std::optional<std::uint8_t> tos{};
   std::optional<std::uint8_t> ack_timeout{};
   bool v6_only = false;
+
+  // Begins a connection to the peer; again, while nobody listens there and this has not passed.
+  std::function<std::expected<roce::cm::ConnectionId, roce::cm::ConnectError>(Instant now)> begin{};
+  Instant refused_from = Instant::never();
 
   // What the ends agreed on.
   std::uint8_t responder_resources = 0;

@@ -261,6 +261,37 @@ TEST_F(RdmaCm, WhereNobodyListensARequestIsRefused) {
   destroy(id);
 }
 
+// perftest's two ends agree to listen and to connect at one moment.
+TEST_F(RdmaCm, WhoIsAMomentEarlyIsNotRefused) {
+  for (const rdma_port_space space : {RDMA_PS_TCP, RDMA_PS_UDP}) {
+    rdma_cm_id* const id = resolved(7998, space);
+    give_qp(id);
+    rdma_conn_param p = saying("hello");
+    ASSERT_EQ(connect(id, &p), 0);
+    EXPECT_FALSE(waits(client, 30));
+    rdma_cm_id* const listener = listening(2, 7998, space);
+    rdma_cm_id* const request = next(server, RDMA_CM_EVENT_CONNECT_REQUEST)->id;
+    give_qp(request);
+    ASSERT_EQ(accept(request, &p), 0);
+    next(client, RDMA_CM_EVENT_ESTABLISHED);
+    if (space == RDMA_PS_TCP) next(server, RDMA_CM_EVENT_ESTABLISHED);
+    destroy(id);
+    if (space == RDMA_PS_TCP) next(server, RDMA_CM_EVENT_DISCONNECTED);
+    destroy(request);
+    destroy(listener);
+  }
+}
+
+TEST_F(RdmaCm, WhoGoesBeforeItIsRefusedHearsNothing) {
+  rdma_cm_id* const id = resolved(7997);
+  give_qp(id);
+  rdma_conn_param p = saying("hello");
+  ASSERT_EQ(connect(id, &p), 0);
+  EXPECT_FALSE(waits(client, 30));
+  destroy(id);
+  EXPECT_FALSE(waits(client, 100));
+}
+
 TEST_F(RdmaCm, ASynchronousCallSaysWhatCameOfIt) {
   rdma_cm_id* const id = make(nullptr);
   ASSERT_EQ(resolve_addr(id, nullptr, Address(2, 7999).get(), 100), 0);

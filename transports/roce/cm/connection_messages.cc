@@ -21,7 +21,7 @@ std::optional<Ignored> ConnectionManager::on_reply(Instant now, const AddressVec
   if (c == nullptr) {
     // The peer shall not go on for something that is not there.
     if constexpr (std::is_same_v<M, Rep>)
-      send_rej(back, transaction, 0, message.local_comm_id, kAboutRep, RejReason::kInvalidCommId);
+      send_rej(back, transaction, message.remote_comm_id, message.local_comm_id, kAboutRep, RejReason::kInvalidCommId);
     if constexpr (std::is_same_v<M, Dreq>)
       send(back, {transaction, Drep{.local_comm_id = message.remote_comm_id, .remote_comm_id = message.local_comm_id}});
     return Ignored::kUnknownConnection;

@@ -6,6 +6,8 @@ void OpenConnections::came(const AddressVector& back, const Message& message) {
   if (const auto* const req = std::get_if<Req>(&message)) {
     if (asked_.size() < kMost)
       asked_[{back.destination, req->local_comm_id}] = {back, req->local_comm_id, req->local_qpn};
+  } else if (const auto* const look_up = std::get_if<SidrReq>(&message)) {
+    if (asked_.size() < kMost) asked_[{back.destination, look_up->request_id}] = {};
   } else if (const auto* const rep = std::get_if<Rep>(&message)) {
     if (open_.size() < kMost) open_[rep->remote_comm_id] = {back, rep->local_comm_id, rep->local_qpn};
   } else if (const auto* const rej = std::get_if<Rej>(&message)) {
@@ -25,6 +27,8 @@ void OpenConnections::went(const wire::IpAddress& peer, const Message& message) 
   } else if (const auto* const rej = std::get_if<Rej>(&message)) {
     open_.erase(rej->local_comm_id);
     asked_.erase({peer, rej->remote_comm_id});
+  } else if (const auto* const found = std::get_if<SidrRep>(&message)) {
+    asked_.erase({peer, found->request_id});
   } else if (const auto* const drep = std::get_if<Drep>(&message)) {
     open_.erase(drep->local_comm_id);
   }

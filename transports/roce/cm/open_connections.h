@@ -25,6 +25,8 @@ class OpenConnections {
 
   // What ends them.
   std::vector<std::pair<AddressVector, Dreq>> ends() const;
+  // Whether a REQ or SIDR_REQ of this communication ID of `peer`'s has come, and has no answer yet.
+  bool is_asked(const wire::IpAddress& peer, std::uint32_t id) const { return asked_.contains({peer, id}); }
   std::size_t size() const noexcept { return open_.size(); }
 
  private:
@@ -35,7 +37,7 @@ class OpenConnections {
   };
   using PeerKey = std::pair<wire::IpAddress, std::uint32_t>;
 
-  std::map<PeerKey, Peer> asked_;        // of REQs that have come, by the peer's communication ID
+  std::map<PeerKey, Peer> asked_;       // of requests that have come, by the peer's communication ID
   std::map<std::uint32_t, Peer> open_;  // by the process's
 };
 

@@ -123,7 +123,8 @@ std::optional<Message> SharedGsi::refusal(const Message& message) const {
                    .status = static_cast<std::uint8_t>(SidrStatus::kUnsupportedServiceId),
                    .service_id = req->service_id};
   if (const auto* const rep = std::get_if<Rep>(&message))
-    return Rej{.remote_comm_id = rep->local_comm_id,
+    return Rej{.local_comm_id = rep->remote_comm_id,
+               .remote_comm_id = rep->local_comm_id,
                .message = 1,
                .reason = static_cast<std::uint16_t>(RejReason::kInvalidCommId)};
   if (const auto* const dreq = std::get_if<Dreq>(&message))
@@ -155,24 +156,26 @@ SharedGsi::Verdict SharedGsi::for_frame(std::span<const std::byte> frame, bool i
 
 bool SharedGsi::may_send(Owner owner, std::span<const std::byte> frame, bool icrc_pending) {
   const auto read = read_frame(frame, icrc_pending);
-  if (!read || !is_own(owner, read->datagram.message)) return false;
+  if (!read || !is_own(owner, read->back.source, read->datagram.message)) return false;
   if (const auto known = owners_.find(owner); known != owners_.end())
     known->second.went(read->back.source, read->datagram.message);
   return true;
 }
 
-bool SharedGsi::is_own(Owner owner, const Message& message) const {
+bool SharedGsi::is_own(Owner owner, const wire::IpAddress& peer, const Message& message) const {
+  const auto is_asked = [&](std::uint32_t id) {
+    const auto known = owners_.find(owner);
+    return known != owners_.end() && known->second.is_asked(peer, id);
+  };
   const auto own = [&](std::uint32_t id) { return id >> kCommIdBits == owner; };
   return std::visit(
       [&]<class M>(const M& m) {
         if constexpr (std::is_same_v<M, SidrReq>) {
           return own(m.request_id);
         } else if constexpr (std::is_same_v<M, SidrRep>) {
-          const auto port = ports_.find(m.service_id);
-          return m.status != static_cast<std::uint8_t>(SidrStatus::kValid) ||
-                 (port != ports_.end() && port->second == owner);
+          return is_asked(m.request_id);
         } else if constexpr (std::is_same_v<M, Rej>) {
-          return m.local_comm_id == 0 || own(m.local_comm_id);  // of what has none yet
+          return m.local_comm_id == 0 ? is_asked(m.remote_comm_id) : own(m.local_comm_id);
         } else {
           return own(m.local_comm_id);
         }

@@ -51,12 +51,13 @@ class SharedGsi {
   // `frame`: from Ethernet to the last octet before the FCS. `icrc_pending`: without its ICRC.
   Verdict for_frame(std::span<const std::byte> frame, bool icrc_pending);
 
-  // Whether a process may send this frame, whose destination is QP 1: with its own communication IDs and ports.
+  // Whether a process may send this frame, whose destination is QP 1: with its own communication IDs, or in answer to a
+  // request that came to it.
   bool may_send(Owner owner, std::span<const std::byte> frame, bool icrc_pending);
 
  private:
   std::optional<Owner> receiver(const Message& message) const;
-  bool is_own(Owner owner, const Message& message) const;
+  bool is_own(Owner owner, const wire::IpAddress& peer, const Message& message) const;
   std::optional<Message> refusal(const Message& message) const;
 
   std::map<Owner, OpenConnections> owners_;

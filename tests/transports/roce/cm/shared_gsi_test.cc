@@ -47,6 +47,19 @@ std::vector<std::byte> frame_of(const Message& message, std::uint32_t q_key = kG
   wire::write_crc32(frame.data() + frame.size() - wire::kIcrcOctets, crc);
   return frame;
 }
+// From the NIC to that peer, as a process writes it: without ICRC.
+std::vector<std::byte> frame_to_peer(const Message& message) {
+  std::vector<std::byte> frame = frame_of(message);
+  frame.resize(frame.size() - wire::kIcrcOctets);
+  AddressVector av;
+  av.source = wire::IpAddress(0x0A000001u);
+  av.destination = wire::IpAddress(0x0A000009u);
+  std::array<std::byte, Path::kMostOctets> headers{};
+  const std::size_t octets = Path(av).header_octets();
+  Path(av).write(headers.data(), frame.size() - octets + wire::kIcrcOctets);
+  std::copy_n(headers.begin(), octets, frame.begin());
+  return frame;
+}
 Req request(std::uint16_t port) {
   return {.local_comm_id = kPeersId, .service_id = service_id(PortSpace::kTcp, port)};
 }
@@ -155,19 +168,7 @@ TEST_F(SharedGsiTest, OfWhoHasGoneThePeerIsTold) {
 TEST_F(SharedGsiTest, PeersOfWhoGoesWithoutAWordAreTold) {
   ASSERT_TRUE(gsi.claim(kA, PortSpace::kTcp, 7));
   const std::uint32_t a = SharedGsi::first_comm_id(kA) + 1;
-  const auto went = [&](const Message& m) {
-    auto frame = frame_of(m);
-    frame.resize(frame.size() - wire::kIcrcOctets);
-    // From our address to the peer's.
-    AddressVector av;
-    av.source = wire::IpAddress(0x0A000001u);
-    av.destination = wire::IpAddress(0x0A000009u);
-    std::array<std::byte, Path::kMostOctets> headers{};
-    const std::size_t octets = Path(av).header_octets();
-    Path(av).write(headers.data(), frame.size() - octets + wire::kIcrcOctets);
-    std::copy_n(headers.begin(), octets, frame.begin());
-    EXPECT_TRUE(gsi.may_send(kA, frame, true)) << name(m);
-  };
+  const auto went = [&](const Message& m) { EXPECT_TRUE(gsi.may_send(kA, frame_to_peer(m), true)) << name(m); };
   const auto told = [&](SharedGsi::Owner owner) {
     auto frames = gsi.leave(owner);
     gsi.join(owner);
@@ -232,20 +233,32 @@ TEST_F(SharedGsiTest, RandomDamageHarmsNobody) {
 }
 
 TEST_F(SharedGsiTest, AProcessSpeaksForItselfAlone) {
-  ASSERT_TRUE(gsi.claim(kA, PortSpace::kUdp, 9));
   const std::uint32_t a = SharedGsi::first_comm_id(kA) + 1;
-  const auto may = [&](SharedGsi::Owner owner, const Message& m) { return gsi.may_send(owner, frame_of(m), false); };
+  const auto may = [&](SharedGsi::Owner owner, const Message& m) { return gsi.may_send(owner, frame_to_peer(m), true); };
   for (const Message& m :
        {Message(Req{.local_comm_id = a}), Message(Rep{.local_comm_id = a}), Message(Rtu{.local_comm_id = a}),
         Message(Dreq{.local_comm_id = a}), Message(Drep{.local_comm_id = a}), Message(Mra{.local_comm_id = a}),
-        Message(Rej{.local_comm_id = a}), Message(SidrReq{.request_id = a}),
-        Message(SidrRep{.status = 0, .service_id = service_id(PortSpace::kUdp, 9)})}) {
+        Message(Rej{.local_comm_id = a}), Message(SidrReq{.request_id = a})}) {
     EXPECT_TRUE(may(kA, m)) << name(m);
     EXPECT_FALSE(may(kB, m)) << name(m);
   }
-  EXPECT_TRUE(may(kB, Rej{.local_comm_id = 0})) << "of a request that was not taken";
-  EXPECT_TRUE(may(kB, SidrRep{.status = 1}));
   EXPECT_FALSE(gsi.may_send(kA, std::vector<std::byte>(300), false));
+}
+
+TEST_F(SharedGsiTest, WhoWasAskedMayAnswerAndNobodyElse) {
+  const auto may = [&](SharedGsi::Owner owner, const Message& m) { return gsi.may_send(owner, frame_to_peer(m), true); };
+  ASSERT_TRUE(gsi.claim(kA, PortSpace::kTcp, 7));
+  ASSERT_TRUE(gsi.claim(kA, PortSpace::kUdp, 9));
+  const Rej rej{.remote_comm_id = kPeersId};
+  const SidrRep found{.request_id = kPeersId + 1};
+  EXPECT_FALSE(may(kA, rej) || may(kA, found)) << "nothing has come";
+  EXPECT_EQ(verdict(request(7)).owner, kA);
+  EXPECT_EQ(verdict(SidrReq{.request_id = kPeersId + 1, .service_id = service_id(PortSpace::kUdp, 9)}).owner, kA);
+  gsi.release(kA, PortSpace::kTcp, 7);  // before the answer is seen here
+  gsi.release(kA, PortSpace::kUdp, 9);
+  EXPECT_FALSE(may(kB, rej) || may(kB, found));
+  EXPECT_TRUE(may(kA, rej) && may(kA, found));
+  EXPECT_FALSE(may(kA, rej) || may(kA, found)) << "it has answered";
 }
 
 }  // namespace
