@@ -171,7 +171,7 @@ bool Nic::send(Instant now) noexcept {
 
 bool Nic::pump(Instant now) noexcept {
   if (lost_) return false;
-  bool any = false;
+  bool any = deadline_ <= now;  // a timer may complete something, and send nothing
   for (unsigned round = 0; round < kRoundsAtOnce && receive(now); ++round) {
     any = true;
     if (companion_ != nullptr) companion_->run(now);

@@ -226,6 +226,40 @@ TEST_F(RdmaCm, ConnectsTwoQpsThatCarryData) {
   destroy(listener);
 }
 
+// Nothing comes any more and nothing goes: a timer alone completes the request.
+TEST_F(RdmaCm, WhoSleepsHearsThatThePeerIsSilent) {
+  rdma_cm_id* const listener = listening(2, 7009);
+  rdma_cm_id* const id = resolved(7009);
+  const std::uint8_t timeout = 8;  // 1 ms
+  ASSERT_EQ(set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout), 0);
+  give_qp(id);
+  rdma_conn_param p = saying("hello");
+  ASSERT_EQ(connect(id, &p), 0);
+  rdma_cm_id* const passive = next(server, RDMA_CM_EVENT_CONNECT_REQUEST)->id;
+  give_qp(passive);
+  ASSERT_EQ(accept(passive, &p), 0);
+  next(client, RDMA_CM_EVENT_ESTABLISHED);
+  next(server, RDMA_CM_EVENT_ESTABLISHED);
+  ASSERT_EQ(::ibv_req_notify_cq(id->send_cq, 0), 0);
+  lab().lose_one_in(1);
+  char out[] = "into the void";
+  ibv_sge sge{reinterpret_cast<std::uintptr_t>(out), sizeof out, 0};
+  ibv_send_wr wr{}, *bad = nullptr;
+  wr.sg_list = &sge;
+  wr.num_sge = 1;
+  wr.opcode = IBV_WR_SEND;
+  wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+  ASSERT_EQ(::ibv_post_send(id->qp, &wr, &bad), 0);
+  pollfd told{.fd = id->send_cq_channel->fd, .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&told, 1, 30'000), 1);
+  EXPECT_EQ(completion(id->send_cq).status, IBV_WC_RETRY_EXC_ERR);
+  lab().lose_one_in(0);
+  destroy(id);
+  next(server, RDMA_CM_EVENT_DISCONNECTED);
+  destroy(passive);
+  destroy(listener);
+}
+
 TEST_F(RdmaCm, EndsKnowTheirAddresses) {
   rdma_cm_id* const listener = listening(0, 7001);
   EXPECT_EQ(listener->verbs, nullptr) << "it is for all devices";

@@ -74,10 +74,9 @@ void FakeLab::run() {
     {
       const std::lock_guard lock(mutex_);
       admit();
-      for (Member& m : members_) {
-        serve(m);
-        any |= carry(m);
-      }
+      for (Member& m : members_) any |= carry(m);
+      if (!any)
+        for (Member& m : members_) serve(m);
     }
     if (!any) std::this_thread::yield();
   }
