@@ -104,6 +104,7 @@ step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "RDMA programs through a live lab" "$root/tests/live/verbs.sh"
 step "RDMA libraries and MPI through a live lab" "$root/tests/live/verbs_libraries.sh" "${all[@]+"${all[@]}"}"
+step "programs that connect by rdma_cm" "$root/tests/live/rdmacm.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

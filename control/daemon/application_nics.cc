@@ -2,10 +2,13 @@
 
 #include <map>
 
+#include <fmt/format.h>
+
 #include "control/build/device_settings.h"
 #include "control/build/roce_nics.h"
 #include "control/spec/addresses.h"
 #include "control/spec/link_ends.h"
+#include "control/spec/value.h"
 
 namespace railyard::daemon {
 namespace {
@@ -49,6 +52,17 @@ std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
       out.push_back(a);
     }
   }
+  return out;
+}
+
+std::vector<std::pair<wire::IpAddress, std::string>> host_names(const spec::Lab& lab) {
+  std::vector<std::pair<wire::IpAddress, std::string>> out;
+  for (const spec::NodeSpec& node : lab.nodes)
+    for (std::size_t i = 0; i < node.nics.size(); ++i)
+      for (const auto& address : {node.nics[i].address_v4, node.nics[i].address_v6})
+        if (address)
+          out.emplace_back(*address, fmt::format("{} {}", node.name,
+                                                 spec::format(spec::PortName{node.name, static_cast<int>(i) + 1})));
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/daemon/verbs_tree.h"
@@ -21,5 +22,8 @@ struct ApplicationNic {
 
 // In the order of the file.
 std::vector<ApplicationNic> application_nics(const spec::Lab& lab);
+
+// The addresses of all hosts of the lab, each with the host's name, and with that of its NIC ("h1:2").
+std::vector<std::pair<wire::IpAddress, std::string>> host_names(const spec::Lab& lab);
 
 }  // namespace railyard::daemon

@@ -23,6 +23,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "control/daemon/application_gsi.h"
 #include "control/spec/value.h"
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/port/application_port.h"
@@ -30,6 +31,8 @@
 namespace railyard::daemon {
 
 using application::Hello;
+using application::PortAnswer;
+using application::PortRequest;
 using application::Welcome;
 
 namespace {
@@ -92,7 +95,9 @@ class Applications::Server {
       if (auto* const port = dynamic_cast<ApplicationPort*>(a.device); port != nullptr) {
         const spec::PortName name{a.host->name(), a.port.value + 1};
         const auto nic = std::ranges::find(nics, name, &ApplicationNic::name);
-        if (nic != nics.end()) nics_[name] = {*nic, port, {}, 1};
+        if (nic == nics.end()) continue;
+        nics_[name] = {*nic, port, std::make_shared<ApplicationGsi>(), {}, 1};
+        port->share_qp(nics_[name].gsi);
       }
     thread_ = std::thread([this] { run(); });
   }
@@ -109,6 +114,7 @@ class Applications::Server {
   struct Nic {
     ApplicationNic about;
     ApplicationPort* port = nullptr;
+    std::shared_ptr<ApplicationGsi> gsi{};  // used by the engine's thread alone
     std::deque<std::uint32_t> returned{};  // blocks of QP numbers, the one that is longest free first
     std::uint32_t next_block = 1;          // never given out; block 0 has QP 0 and QP 1
   };
@@ -171,12 +177,14 @@ class Applications::Server {
     send_welcome(socket, no, {});
   }
 
-  // A first message asks for a NIC. Whatever comes later, or an end, closes the connection.
+  // A first message asks for a NIC, later ones for ports of rdma_cm. Whatever else comes, or an end, closes the
+  // connection.
   void hear(Client& client) {
+    if (client.process != nullptr) return hear_request(client);
     Hello hello;
     const ssize_t got = ::recv(client.socket.get(), &hello, sizeof hello, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got != static_cast<ssize_t>(sizeof hello) || client.process != nullptr) {
+    if (got != static_cast<ssize_t>(sizeof hello)) {
       client.gone = true;
       return;
     }
@@ -186,6 +194,23 @@ class Applications::Server {
       refuse(client.socket.get(), ENOMEM, error.what());
       client.gone = true;
     }
+  }
+
+  void hear_request(Client& client) {
+    PortRequest request;
+    const ssize_t got = ::recv(client.socket.get(), &request, sizeof request, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    client.gone = got != static_cast<ssize_t>(sizeof request) || request.magic != application::kMagic;
+    if (client.gone) return;
+    const auto answer = std::make_shared<PortAnswer>();
+    if (!at_port([gsi = client.nic->gsi, first_qpn = client.process->first_qpn(), request, answer] {
+          *answer = gsi->serve(first_qpn, request);
+        })) {
+      client.gone = true;
+      return;
+    }
+    client.gone = ::send(client.socket.get(), answer.get(), sizeof *answer, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+                  static_cast<ssize_t>(sizeof *answer);
   }
 
   void open(Client& client, Hello hello) {
@@ -207,13 +232,18 @@ class Applications::Server {
     client.process = std::make_shared<ApplicationProcess>(FrameRingPairGeometry{kRing, kRing},
                                                           *block * ApplicationProcess::kQpnsPerProcess);
     // It may send as soon as it knows: first it is put behind the NIC.
-    if (!at_port([port = nic.port, process = client.process] { port->join(process); }))
+    if (!at_port([port = nic.port, gsi = nic.gsi, process = client.process] {
+          gsi->join(process->first_qpn());
+          port->join(process);
+        }))
       return no(EBUSY, "the lab's engine did not answer within 5 s");
     Welcome welcome;
     welcome.rings = client.process->rings();
     welcome.nic = nic.about.grant;
     welcome.nic.first_qpn = client.process->first_qpn();
     welcome.nic.most_qps = ApplicationProcess::kQpnsPerProcess;
+    welcome.nic.first_comm_id = ApplicationGsi::first_comm_id(client.process->first_qpn());
+    welcome.nic.comm_ids = ApplicationGsi::kCommIds;
     static_assert(sizeof(verbs::NicSettings) <= std::tuple_size_v<decltype(welcome.settings)>);
     welcome.settings_octets = sizeof(verbs::NicSettings);
     std::memcpy(welcome.settings.data(), &nic.about.settings, sizeof(verbs::NicSettings));
@@ -238,7 +268,10 @@ class Applications::Server {
     if (client.process == nullptr) return;
     // The engine gives it to us, so that unmapping its memory does not hold up the fabric.
     const auto gone = std::make_shared<std::shared_ptr<ApplicationProcess>>();
-    at_port([port = client.nic->port, process = client.process, gone] { *gone = port->leave(*process); });
+    at_port([port = client.nic->port, gsi = client.nic->gsi, process = client.process, gone] {
+      for (auto& frame : gsi->leave(process->first_qpn())) port->answer(std::move(frame));
+      *gone = port->leave(*process);
+    });
     client.nic->returned.push_back(client.process->first_qpn() / ApplicationProcess::kQpnsPerProcess);
     const ApplicationCounters& c = client.process->counters();
     log_.line(
@@ -276,7 +309,7 @@ class Applications::Server {
 };
 
 Applications::Applications(const spec::Lab& lab, const LabDir& dir, Log& log)
-    : dir_(dir), log_(log), nics_(application_nics(lab)) {}
+    : dir_(dir), log_(log), nics_(application_nics(lab)), host_names_(host_names(lab)) {}
 
 Applications::~Applications() {
   std::error_code ignored;
@@ -302,7 +335,10 @@ void Applications::set_up() const {
     hosts[nic.name.node].push_back(nic.device());
     names.insert(nic.device().name);
   }
-  for (const auto& [host, devices] : hosts) write_verbs_tree(folder(host), devices, socket());
+  for (const auto& [host, devices] : hosts) {
+    write_verbs_tree(folder(host), devices, socket());
+    write_host_names(folder(host), host_names_);
+  }
   try {
     const auto made = make_device_nodes({names.begin(), names.end()});
     if (!made.empty()) log_.line(fmt::format("made {} -> /dev/null, for libibverbs", fmt::join(made, ", ")));

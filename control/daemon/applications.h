@@ -47,6 +47,7 @@ class Applications {
   const LabDir& dir_;
   Log& log_;
   std::vector<ApplicationNic> nics_;
+  std::vector<std::pair<wire::IpAddress, std::string>> host_names_;
 };
 
 }  // namespace railyard::daemon

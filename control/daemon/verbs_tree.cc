@@ -69,6 +69,12 @@ void write_verbs_tree(const fs::path& folder, const std::vector<VerbsDevice>& de
   }
 }
 
+void write_host_names(const fs::path& folder, const std::vector<std::pair<wire::IpAddress, std::string>>& names) {
+  std::string text = "# hosts of the lab, for rdma_cm";
+  for (const auto& [address, name] : names) text += fmt::format("\n{}\t{}", wire::to_string(address), name);
+  write_line_to(folder / "hosts", text);
+}
+
 bool has_device_node(const std::string& name) {
   struct stat s {};
   return ::stat((kDeviceFolder / name).c_str(), &s) == 0 && S_ISCHR(s.st_mode) &&

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dataplane/wire/address.h"
@@ -26,6 +27,11 @@ std::string verbs_device_name(int nic);
 // std::runtime_error with the file that cannot be written.
 void write_verbs_tree(const std::filesystem::path& folder, const std::vector<VerbsDevice>& devices,
                       const std::string& socket);
+
+// Writes `folder`/hosts, by which librailyard-rdmacm.so knows the names of the lab's hosts: lines as in /etc/hosts. Throws
+// as above.
+void write_host_names(const std::filesystem::path& folder,
+                      const std::vector<std::pair<wire::IpAddress, std::string>>& names);
 
 // libibverbs wants a character device /dev/infiniband/NAME beside the tree, and opens it; it is a link to /dev/null.
 // Whether there is one.

@@ -43,8 +43,12 @@ ApplicationPort::ApplicationPort(const ApplicationPortConfig& config)
     : config_(config),
       stream_(hash_string("port/application/" + config.name)),
       doorbells_(::epoll_create1(EPOLL_CLOEXEC)),
-      attention_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!doorbells_ || !attention_)
+      attention_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      answers_wait_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (!doorbells_ || !attention_ || !answers_wait_ ||
+      ::epoll_ctl(doorbells_.get(), EPOLL_CTL_ADD, answers_wait_.get(), &event) != 0)
     throw std::runtime_error(fmt::format("applications of {}: {}", config.name, std::strerror(errno)));
 }
 
@@ -91,6 +95,11 @@ bool ApplicationPort::is_ours(const std::byte* frame, std::size_t octets, std::s
   }
   if (wire::read<wire::Ethernet::Source>(frame) != config_.mac ||
       !(view->source == config_.address_v4 || view->source == config_.address_v6)) {
+    process.counters_.forged.increment();
+    return false;
+  }
+  if (view->destination_qp == kSharedQp && shared_qp_ != nullptr &&
+      !shared_qp_->may_send(process.first_qpn(), {frame, octets}, whole != octets)) [[unlikely]] {
     process.counters_.forged.increment();
     return false;
   }
@@ -175,7 +184,7 @@ bool ApplicationPort::rest(ApplicationProcess& process) {
 }
 
 std::size_t ApplicationPort::take(PacketPool& pool, std::span<Packet*> packets) {
-  std::size_t n = 0;
+  std::size_t n = answers_.empty() ? 0 : take_answers(pool, packets);
   for (std::size_t i = 0; i < processes_.size() && n < packets.size(); ++i) {
     if (++next_ >= processes_.size()) next_ = 0;
     ApplicationProcess& process = *processes_[next_];
@@ -201,9 +210,13 @@ bool ApplicationPort::keeps_waiting(ApplicationProcess& process) noexcept {
 
 // False: it waits.
 bool ApplicationPort::give_one(PacketPool& pool, Packet* packet) {
-  ApplicationProcess* const process = packet->is_rdma() && (packet->entropy & Packet::kUetEntropy) == 0
-                                          ? by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks]
-                                          : nullptr;
+  const bool roce = packet->is_rdma() && (packet->entropy & Packet::kUetEntropy) == 0;
+  ApplicationProcess* process =
+      roce ? by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks] : nullptr;
+  // Management datagrams are real, and one that is corrupted has a wrong ICRC.
+  if (roce && packet->entropy == kSharedQp && shared_qp_ != nullptr && !packet->has(Packet::kElided) &&
+      !packet->has(Packet::kCorrupted)) [[unlikely]]
+    process = for_shared_qp(*packet);
   if (process == nullptr) {
     not_sent_.increment();
     pool.release(packet);

@@ -2,7 +2,8 @@
 // exchange whole frames with the fabric through rings in shared memory.
 //
 // All processes of one NIC share its addresses; frames for them are told apart by the destination QP (BTH), of which
-// each process has a block of its own. The fabric takes from the rings only while the NIC has room, so PFC holds a
+// each process has a block of its own. QP 1, where connections are managed, is shared: SharedQp says whose a frame is.
+// The fabric takes from the rings only while the NIC has room, so PFC holds a
 // process back without loss. A ring that a process does not empty holds back its NIC for kPatience at most; then frames
 // for that process are dropped, and its neighbours go on.
 #pragma once
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +23,7 @@
 #include "dataplane/base/frame_ring_pair.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/port/outside_port.h"
+#include "dataplane/port/shared_qp.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
 
@@ -31,7 +34,7 @@ struct ApplicationCounters {
   Counter received;   // taken from the process
   Counter sent;       // handed to the process
   Counter malformed;  // from it: not a RoCEv2 frame
-  Counter forged;     // from it: with a source address that is not the NIC's
+  Counter forged;     // from it: with a source address that is not the NIC's, or to a QP 1 and not its own to say
   Counter ring_full;  // for it: its ring was full for longer than kPatience
   Counter too_long;   // for it: longer than a slot of its ring
 };
@@ -101,6 +104,10 @@ class ApplicationPort final : public OutsidePort {
 
   // By the engine's thread, between windows. Its QP numbers are nobody else's here.
   void join(std::shared_ptr<ApplicationProcess> process);
+  // Frames for QP 1 are nobody's without. Before the engine runs, or by its thread.
+  void share_qp(std::shared_ptr<SharedQp> shared) noexcept { shared_qp_ = std::move(shared); }
+  // Sends a frame of the NIC's own, given without its ICRC. By the engine's thread.
+  void answer(std::vector<std::byte> frame);
   // What it had in its ring is dropped. Returns the process if it was there; who gets it gives it back later.
   std::shared_ptr<ApplicationProcess> leave(const ApplicationProcess& process);
 
@@ -132,6 +139,8 @@ class ApplicationPort final : public OutsidePort {
   void found_broken(ApplicationProcess& process) noexcept;
   bool is_ours(const std::byte* frame, std::size_t octets, std::size_t whole, ApplicationProcess& process) noexcept;
   bool give_one(PacketPool& pool, Packet* packet);
+  ApplicationProcess* for_shared_qp(const Packet& packet);
+  std::size_t take_answers(PacketPool& pool, std::span<Packet*> packets);
   bool keeps_waiting(ApplicationProcess& process) noexcept;
 
   ApplicationPortConfig config_;
@@ -140,6 +149,9 @@ class ApplicationPort final : public OutsidePort {
   FileDescriptor attention_;
   std::vector<std::shared_ptr<ApplicationProcess>> processes_;
   std::array<ApplicationProcess*, kBlocks> by_qpn_{};
+  std::shared_ptr<SharedQp> shared_qp_;
+  std::deque<std::vector<std::byte>> answers_;  // of QP 1, to be sent
+  FileDescriptor answers_wait_;                 // eventfd
   std::size_t next_ = 0;  // who is asked first
   bool carrier_ = true;
   std::atomic<std::uint32_t> processes_open_ = 0;

@@ -40,6 +40,9 @@ const std::map<std::string, Rooms>& allowed() {
       {"transports/application", {"dataplane/base", "dataplane/wire"}},
       {"transports/verbs",
        {"transports/application", "transports/base", "transports/roce", "dataplane/base", "dataplane/wire"}},
+      {"transports/rdmacm",
+       {"transports/application", "transports/base", "transports/roce", "transports/verbs", "dataplane/base",
+        "dataplane/wire"}},
       {"transports/uet", {"transports/base", "transports/collectives", "dataplane/base", "dataplane/wire"}},
 
       // What the other rooms of control share.
@@ -105,7 +108,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/daemon",
        {"control/base", "control/agents", "control/api", "control/build", "control/exposition", "control/fault", "control/guest",
         "control/hosts", "control/lab", "control/report", "control/rerouting", "control/spec", "control/speakers",
-        "control/telemetry", "transports/application", "transports/verbs", "dataplane/base", "dataplane/capture",
+        "control/telemetry", "transports/application", "transports/roce", "transports/verbs", "dataplane/base", "dataplane/capture",
         "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
        {"control/base", "control/api", "control/blast", "control/build", "control/compare", "control/daemon", "control/decode",

@@ -1,5 +1,6 @@
 #include "tools/railyard/application_environment.h"
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -21,6 +22,17 @@ fs::path provider() {
         fmt::format("{}/librailyard-rdmav34.so is missing: it is built only with libibverbs (Debian: libibverbs-dev)",
                     folder.string()));
   return folder / "librailyard";  // libibverbs appends the rest
+}
+
+// What stands before librdmacm, and the libraries that the user wants loaded behind it. Empty: it was not built (Debian:
+// librdmacm-dev); programs then have no rdma_cm.
+std::string preloaded() {
+  const std::string library = provider().parent_path() / "librailyard-rdmacm.so";
+  if (!fs::exists(library)) return {};
+  const char* const before = std::getenv("LD_PRELOAD");
+  if (before == nullptr || *before == '\0') return library;
+  const std::string users = before;
+  return users.find(library) != std::string::npos ? users : library + ":" + users;
 }
 
 // With the RDMA core in the kernel, libibverbs lists the kernel's devices and nothing else.
@@ -47,7 +59,11 @@ std::vector<std::string> devices_in(const fs::path& tree) {
 std::vector<std::pair<std::string, std::string>> application_environment(const fs::path& tree) {
   check_kernel();
   daemon::make_device_nodes(devices_in(tree));
-  return {{"SYSFS_PATH", tree.string()}, {"IBV_DRIVERS", provider().string()}, {"RDMAV_DRIVERS", provider().string()}};
+  std::vector<std::pair<std::string, std::string>> variables{{"SYSFS_PATH", tree.string()},
+                                                             {"IBV_DRIVERS", provider().string()},
+                                                             {"RDMAV_DRIVERS", provider().string()}};
+  if (const std::string libraries = preloaded(); !libraries.empty()) variables.push_back({"LD_PRELOAD", libraries});
+  return variables;
 }
 
 }  // namespace railyard::tools

@@ -118,6 +118,30 @@ Connection::~Connection() {
   if (memory_ != nullptr) ::munmap(memory_, memory_octets_);
 }
 
+PortAnswer Connection::ask(const PortRequest& request) {
+  const std::lock_guard lock(asks_);
+  PortAnswer answer;
+  if (::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof request)) {
+    answer.error = errno;
+    return answer;
+  }
+  ssize_t got = 0;
+  do got = ::recv(socket_.get(), &answer, sizeof answer, 0);
+  while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof answer) || answer.magic != kMagic) answer.error = got < 0 ? errno : EPROTO;
+  return answer;
+}
+
+std::expected<std::uint16_t, int> Connection::claim_port(std::uint8_t space, std::uint16_t port) {
+  const PortAnswer answer = ask({.space = space, .port = port});
+  if (answer.error != 0) return std::unexpected(answer.error);
+  return answer.port;
+}
+
+void Connection::release_port(std::uint8_t space, std::uint16_t port) {
+  ask({.release = 1, .space = space, .port = port});
+}
+
 void Connection::calm() noexcept {
   std::uint64_t rung;
   static_cast<void>(::read(own_doorbell_.get(), &rung, sizeof rung));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,7 +44,12 @@ class Connection {
     return FrameRingPairGeometry::state(memory_).link_up.load(std::memory_order_acquire) != 0;
   }
 
-  // Readable at its end when the daemon is gone.
+  // A port of rdma_cm on this NIC; 0: any that is free. Returns it, or an errno: EADDRINUSE, somebody else has it. Any
+  // thread; waits for the daemon.
+  std::expected<std::uint16_t, int> claim_port(std::uint8_t space, std::uint16_t port);
+  void release_port(std::uint8_t space, std::uint16_t port);
+
+  // Hung up (POLLHUP) when the daemon is gone.
   int socket() const noexcept { return socket_.get(); }
   // Readable when somebody has rung: the fabric, or ring_self(). calm() makes it quiet.
   int doorbell() const noexcept { return own_doorbell_.get(); }
@@ -54,8 +60,10 @@ class Connection {
  private:
   Connection() = default;
   std::optional<OpenError> map(const Welcome& welcome, FileDescriptor memory);
+  PortAnswer ask(const PortRequest& request);
 
   FileDescriptor socket_;
+  std::mutex asks_;  // one at a time
   FileDescriptor fabric_doorbell_;
   FileDescriptor own_doorbell_;
   NicGrant nic_{};

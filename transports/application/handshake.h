@@ -19,7 +19,7 @@ namespace railyard::application {
 
 inline constexpr std::uint32_t kMagic = 0x52'59'41'50;  // "RYAP"
 // Of messages and memory. Application and daemon come from one build, or this differs.
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 // From the application.
 struct Hello {
@@ -41,6 +41,9 @@ struct NicGrant {
   wire::IpAddress address_v4{};
   wire::IpAddress address_v6{};
   std::array<std::uint8_t, 64> dscp_to_class{};  // of the host's QoS profile
+  // Communication IDs of connection management: first_comm_id .. first_comm_id + comm_ids - 1.
+  std::uint32_t first_comm_id = 0;
+  std::uint32_t comm_ids = 0;
 };
 
 // From the daemon. `settings` are the transport engine's (roce::EngineSettings), as they lie in memory.
@@ -55,5 +58,22 @@ struct Welcome {
   std::array<std::byte, 1024> settings{};
 };
 static_assert(std::is_trivially_copyable_v<Hello> && std::is_trivially_copyable_v<Welcome>);
+
+// ---- Ports of rdma_cm, later and over the same socket: each request has an answer ---------------------------------
+
+// From the application. A port of its NIC that it alone has: what peers ask for comes to it.
+struct PortRequest {
+  std::uint32_t magic = kMagic;
+  std::uint8_t release = 0;  // 1: gives the port back; else it wants it
+  std::uint8_t space = 0;    // roce::cm::PortSpace
+  std::uint16_t port = 0;    // 0: any that is free
+};
+// From the daemon.
+struct PortAnswer {
+  std::uint32_t magic = kMagic;
+  std::int32_t error = 0;  // errno; EADDRINUSE: somebody else has it
+  std::uint16_t port = 0;
+};
+static_assert(std::is_trivially_copyable_v<PortRequest> && std::is_trivially_copyable_v<PortAnswer>);
 
 }  // namespace railyard::application

@@ -171,11 +171,13 @@ bool Nic::send(Instant now) noexcept {
 
 bool Nic::pump(Instant now) noexcept {
   if (lost_) return false;
-  bool any = false;
+  bool any = deadline_ <= now;  // a timer may complete something, and send nothing
   for (unsigned round = 0; round < kRoundsAtOnce && receive(now); ++round) {
     any = true;
+    if (companion_ != nullptr) companion_->run(now);
     send(now);
   }
+  if (companion_ != nullptr) any |= companion_->run(now);
   any |= send(now);
   if (connection_->link_up() != link_up_) look_at_link();
   if (any) {
@@ -194,6 +196,7 @@ void Nic::lose() noexcept {
   if (lost_) return;
   lost_ = true;
   events_.on_lost();
+  if (companion_ != nullptr) companion_->on_lost();
 }
 
 void Nic::start_thread() {
@@ -242,18 +245,19 @@ void Nic::run() noexcept {
         if (connection_->to_fabric().broken()) lose();
         continue;
       }
-      if (deadline_ != Instant::never()) most = std::clamp((deadline_.ps - at.ps) / 1000 + 1, std::int64_t{0}, most);
+      const Instant deadline = companion_ != nullptr ? std::min(deadline_, companion_->deadline()) : deadline_;
+      if (deadline != Instant::never()) most = std::clamp((deadline.ps - at.ps) / 1000 + 1, std::int64_t{0}, most);
       asleep_ = true;
     }
     lock.unlock();
     pollfd on[2] = {{.fd = connection_->doorbell(), .events = POLLIN, .revents = 0},
-                    {.fd = connection_->socket(), .events = POLLIN, .revents = 0}};
+                    {.fd = connection_->socket(), .events = 0, .revents = 0}};  // its end alone
     const timespec timeout{.tv_sec = most / 1'000'000'000, .tv_nsec = most % 1'000'000'000};
     ::ppoll(on, 2, &timeout, nullptr);
     if (on[0].revents != 0) connection_->calm();
     lock.lock();
     asleep_ = false;
-    if ((on[1].revents & (POLLHUP | POLLERR | POLLIN)) != 0) lose();
+    if ((on[1].revents & (POLLHUP | POLLERR)) != 0) lose();
   }
 }
 

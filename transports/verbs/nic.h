@@ -31,6 +31,18 @@ class NicEvents {
   virtual void on_lost() = 0;
 };
 
+// Who uses the engine beside the application: connection management. Called with the NIC's lock held.
+class NicCompanion {
+ public:
+  virtual ~NicCompanion() = default;
+  // Packets may have come, and timers may be due. Whether there was anything.
+  virtual bool run(Instant now) noexcept = 0;
+  // When it wants to be called; never(): not at all.
+  virtual Instant deadline() const noexcept = 0;
+  // The lab is gone.
+  virtual void on_lost() noexcept = 0;
+};
+
 class Nic {
  public:
   // `events` outlives it.
@@ -63,6 +75,14 @@ class Nic {
   // Sends what can be sent.
   bool send(Instant now) noexcept;
 
+  // nullptr: none any more.
+  void accompany(NicCompanion* companion) noexcept { companion_ = companion; }
+  // A port of rdma_cm: application::Connection. Without the lock.
+  std::expected<std::uint16_t, int> claim_port(std::uint8_t space, std::uint16_t port) {
+    return connection_->claim_port(space, port);
+  }
+  void release_port(std::uint8_t space, std::uint16_t port) { connection_->release_port(space, port); }
+
   // Starts the thread, if it does not run. Throws std::system_error: there can be no more threads.
   void start_thread();
   // In a child of fork(2): nothing here works any more.
@@ -77,6 +97,7 @@ class Nic {
 
   std::unique_ptr<application::Connection> connection_;
   NicEvents& events_;
+  NicCompanion* companion_ = nullptr;
   NicSettings settings_;
   roce::RoceEndpoint endpoint_;
   std::mutex mutex_;

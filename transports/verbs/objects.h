@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "transports/verbs/abi.h"
+#include "transports/verbs/management.h"
 #include "transports/verbs/nic.h"
 
 namespace railyard::verbs {
@@ -98,6 +99,7 @@ struct Context {
 // The rest of it.
 struct State final : NicEvents {
   ibv_context* ibv = nullptr;
+  std::unique_ptr<Management> management;  // of connections, if the program has librailyard-rdmacm.so; outlives the NIC
   std::unique_ptr<Nic> nic;
   std::vector<wire::IpAddress> gids;
   std::uint32_t next_domain = 1;
@@ -135,6 +137,9 @@ void async_event(ibv_context*, ibv_async_event*);
 void wait_for_acknowledgements(QpObject& qp);
 void wait_for_acknowledgements(SrqObject& srq);
 void wait_for_acknowledgements(CqObject& cq);
+
+// management.cc
+Management& management_of(State& state);
 
 // memory.cc
 ibv_pd* alloc_pd(ibv_context*);

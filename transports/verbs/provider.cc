@@ -188,3 +188,14 @@ constexpr abi::DeviceOps kDeviceOps{.name = "railyard",
 
 }  // namespace
 }  // namespace railyard::verbs
+
+// verbs::ManagementOf, for librailyard-rdmacm.so.
+extern "C" [[gnu::visibility("default")]] railyard::verbs::Management* railyard_management_of(
+    ibv_context* context, std::uint32_t version) try {
+  using namespace railyard::verbs;
+  if (version != kManagementVersion || std::strncmp(context->device->name, kPrefix, sizeof kPrefix - 1) != 0)
+    return nullptr;
+  return &management_of(state_of(context));
+} catch (const std::exception&) {  // no memory
+  return nullptr;
+}

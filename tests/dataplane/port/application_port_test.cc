@@ -162,6 +162,79 @@ TEST_F(ApplicationPortTest, FramesGoToTheProcessThatHasTheQp) {
   EXPECT_EQ(port.counters().not_sent, 1u);
 }
 
+// Says that all frames for QP 1 are for one process, or answers them.
+struct FakeSharedQp final : SharedQp {
+  Verdict for_frame(std::span<const std::byte> frame, bool) override {
+    seen.assign(frame.begin(), frame.end());
+    return {.first_qpn = owner, .answer = answer};
+  }
+  bool may_send(std::uint32_t first_qpn, std::span<const std::byte>, bool) override { return first_qpn == allowed; }
+
+  std::optional<std::uint32_t> owner;
+  std::vector<std::byte> answer;
+  std::uint32_t allowed = 0;
+  std::vector<std::byte> seen;
+};
+
+TEST_F(ApplicationPortTest, FramesForQp1GoToWhomTheirContentsName) {
+  Process a(1), b(2);
+  port.join(a.fabric);
+  port.join(b.fabric);
+  FrameSpec to_qp1 = spec(1);
+  to_qp1.real = true;
+  EXPECT_TRUE(give(to_qp1)) << "nobody's without an agent: dropped";
+  const auto shared = std::make_shared<FakeSharedQp>();
+  port.share_qp(shared);
+  shared->owner = 0x2000;
+  EXPECT_TRUE(give(to_qp1));
+  ASSERT_TRUE(b.in.front());
+  EXPECT_FALSE(a.in.front());
+  const auto whole = octets(to_qp1);
+  ASSERT_LE(shared->seen.size(), whole.size());
+  EXPECT_TRUE(std::equal(shared->seen.begin(), shared->seen.end(), whole.begin()));
+  shared->owner = 0x3000;
+  EXPECT_TRUE(give(to_qp1)) << "who has gone: dropped";
+  FrameSpec elided = spec(1);
+  shared->owner = 0x2000;
+  EXPECT_TRUE(give(elided)) << "a datagram without octets is none: dropped";
+  EXPECT_EQ(port.counters().not_sent, 3u);
+}
+
+TEST_F(ApplicationPortTest, WhatNobodyTakesIsAnswered) {
+  const auto shared = std::make_shared<FakeSharedQp>();
+  port.share_qp(shared);
+  FrameSpec to_qp1 = spec(1);
+  to_qp1.real = true;
+  shared->answer = octets(to_qp1);
+  shared->answer.resize(shared->answer.size() - 4);
+  EXPECT_FALSE(readable(port.readable()));
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(give(to_qp1));
+  EXPECT_TRUE(readable(port.readable())) << "the fabric is woken";
+  std::array<Packet*, 1> one{};
+  ASSERT_EQ(port.take(pool, one), 1u);
+  EXPECT_EQ(std::memcmp(one[0]->header(), shared->answer.data(), shared->answer.size()), 0);
+  EXPECT_TRUE(one[0]->has(Packet::kIcrcPending));
+  EXPECT_EQ(one[0]->frame_octets, shared->answer.size() + 4 + 4);
+  pool.release(one[0]);
+  std::size_t n = 1;
+  while (const std::size_t more = take()) n += more;
+  EXPECT_EQ(n, 64u) << "a flood of questions is not answered without end";
+  EXPECT_FALSE(readable(port.readable()));
+}
+
+TEST_F(ApplicationPortTest, AProcessSendsToQp1WhatItMay) {
+  Process a(1);
+  port.join(a.fabric);
+  const auto shared = std::make_shared<FakeSharedQp>();
+  port.share_qp(shared);
+  ASSERT_TRUE(a.send(octets(spec(1))));
+  EXPECT_EQ(take(), 0u);
+  EXPECT_EQ(a.fabric->counters().forged.read(), 1u);
+  shared->allowed = 0x1000;
+  ASSERT_TRUE(a.send(octets(spec(1))));
+  EXPECT_EQ(take(), 1u);
+}
+
 TEST_F(ApplicationPortTest, AFullRingHoldsTheNicBackAndThenCostsItsProcessOnly) {
   Process a(1);
   port.join(a.fabric);

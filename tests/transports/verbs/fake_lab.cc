@@ -1,6 +1,7 @@
 #include "tests/transports/verbs/fake_lab.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -74,6 +75,8 @@ void FakeLab::run() {
       const std::lock_guard lock(mutex_);
       admit();
       for (Member& m : members_) any |= carry(m);
+      if (!any)
+        for (Member& m : members_) serve(m);
     }
     if (!any) std::this_thread::yield();
   }
@@ -99,6 +102,11 @@ void FakeLab::admit() {
   welcome.nic.next_hop = {{2, 0, 0, 0, 1, 0}};
   welcome.nic.address_v4 = wire::IpAddress{0x0A000000u + number};
   welcome.nic.dscp_to_class[26] = 3;
+  m.number = number;
+  m.gsi = std::make_unique<roce::cm::SharedGsi>();
+  m.gsi->join(number);
+  welcome.nic.first_comm_id = roce::cm::SharedGsi::first_comm_id(number);
+  welcome.nic.comm_ids = roce::cm::SharedGsi::kCommIds;
   const NicSettings settings;
   welcome.settings_octets = sizeof settings;
   std::memcpy(welcome.settings.data(), &settings, sizeof settings);
@@ -131,6 +139,34 @@ void FakeLab::admit() {
   members_.push_back(std::move(m));
 }
 
+// Ports of rdma_cm.
+void FakeLab::serve(Member& member) {
+  application::PortRequest request;
+  if (::recv(member.socket.get(), &request, sizeof request, MSG_DONTWAIT) != static_cast<ssize_t>(sizeof request))
+    return;
+  application::PortAnswer answer;
+  const auto space = static_cast<roce::cm::PortSpace>(request.space);
+  if (request.release != 0) {
+    member.gsi->release(member.number, space, request.port);
+  } else if (const auto port = member.gsi->claim(member.number, space, request.port)) {
+    answer.port = *port;
+  } else {
+    answer.error = EADDRINUSE;
+  }
+  static_cast<void>(::send(member.socket.get(), &answer, sizeof answer, MSG_NOSIGNAL));
+}
+
+// False: its ring is full.
+bool FakeLab::put(Member& to, std::span<const std::byte> frame, std::uint32_t flags) {
+  std::byte* const room = to.to->next();
+  if (room == nullptr) return false;
+  std::memcpy(room, frame.data(), frame.size());
+  to.to->commit(static_cast<std::uint32_t>(frame.size()), flags);
+  const std::uint64_t one = 1;
+  if (to.to->publish()) static_cast<void>(::write(to.doorbell.get(), &one, sizeof one));
+  return true;
+}
+
 bool FakeLab::carry(Member& from) {
   bool any = false;
   while (const auto frame = from.from->front()) {
@@ -140,13 +176,16 @@ bool FakeLab::carry(Member& from) {
     const unsigned lose = lose_;
     if (lose == 0 || ++carried_ % lose != 0) {
       for (Member& to : members_) {
-        if (view->destination_qp / kQpns * kQpns != to.first_qpn) continue;
-        std::byte* const room = to.to->next();
-        if (room == nullptr) return any;
-        std::memcpy(room, frame->octets.data(), frame->octets.size());
-        to.to->commit(static_cast<std::uint32_t>(frame->octets.size()), frame->flags);
-        const std::uint64_t one = 1;
-        if (to.to->publish()) static_cast<void>(::write(to.doorbell.get(), &one, sizeof one));
+        if (view->destination_qp == 1) {
+          if (view->destination != wire::IpAddress{0x0A000000u + to.number}) continue;
+          const bool pending = (frame->flags & kFrameIcrcPending) != 0;
+          RAILYARD_ASSERT(from.gsi->may_send(from.number, frame->octets, pending), "a process speaks for itself");
+          const auto verdict = to.gsi->for_frame(frame->octets, pending);
+          if (verdict.owner && !put(to, frame->octets, frame->flags)) return any;
+          if (!verdict.answer.empty()) put(from, verdict.answer, kFrameIcrcPending);
+        } else if (view->destination_qp / kQpns * kQpns == to.first_qpn) {
+          if (!put(to, frame->octets, frame->flags)) return any;
+        }
       }
     }
     from.from->pop();

@@ -1,5 +1,5 @@
 // A lab without a fabric: it hands out rings as the daemon does, and a thread carries frames between those who have
-// them, by destination QP.
+// them, by destination QP; those for QP 1, and ports of rdma_cm, as the daemon does.
 #pragma once
 
 #include <atomic>
@@ -7,12 +7,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/base/frame_ring_pair.h"
 #include "transports/application/handshake.h"
+#include "transports/roce/cm/shared_gsi.h"
 
 namespace railyard::verbs {
 
@@ -41,10 +43,14 @@ class FakeLab {
     std::unique_ptr<FrameRingConsumer> from;
     std::unique_ptr<FrameRingProducer> to;
     std::uint32_t first_qpn = 0;
+    roce::cm::SharedGsi::Owner number = 0;  // and its address: 10.0.0.number
+    std::unique_ptr<roce::cm::SharedGsi> gsi;
   };
   void run();
   void admit();
   bool carry(Member& from);
+  void serve(Member& member);
+  static bool put(Member& to, std::span<const std::byte> frame, std::uint32_t flags);
 
   std::string folder_;
   std::string path_;

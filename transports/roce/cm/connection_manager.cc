@@ -26,7 +26,7 @@ std::string_view name(Ignored reason) noexcept {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
-ConnectionManager::ConnectionManager(Engine& engine, CmConfig config)
+ConnectionManager::ConnectionManager(Engine* engine, CmConfig config)
     : engine_(engine), config_(std::move(config)), rng_(config_.seed, "connection management") {
   next_id_ = rng_.next32();
   transaction_ = rng_.next();
@@ -41,9 +41,10 @@ ConnectionManager::Connection* ConnectionManager::find(ConnectionId id) noexcept
 
 ConnectionManager::Connection& ConnectionManager::add(const AddressVector& av) {
   // 0 stands for none in messages.
-  while (next_id_ == 0 || connections_.contains(next_id_)) ++next_id_;
-  Connection& c = connections_[next_id_];
-  c.id = ConnectionId{next_id_++};
+  while (comm_id(next_id_) == 0 || connections_.contains(comm_id(next_id_))) ++next_id_;
+  const ConnectionId id{comm_id(next_id_++)};
+  Connection& c = connections_[id.value];
+  c.id = id;
   c.av = av;
   c.psn = rng_.next32() & kPsnMask;
   return c;
@@ -68,19 +69,31 @@ void ConnectionManager::set_timer(Connection& c, Instant at) {
 }
 
 std::optional<ConnectError> ConnectionManager::check(const ConnectionParameters& parameters) const {
-  const Qp* const qp = engine_.qp(parameters.qp);
+  if (engine_ == nullptr) return std::nullopt;
+  const Qp* const qp = engine_->qp(parameters.qp);
   if (qp == nullptr) return ConnectError::kUnknownQp;
   if (qp->info.type == QpType::kUd || qp->info.state != QpState::kReset) return ConnectError::kQpState;
   return std::nullopt;
 }
 
+bool ConnectionManager::is_uc(const ConnectionParameters& p) const noexcept {
+  return (engine_ != nullptr ? engine_->qp(p.qp)->info.type : p.type) == QpType::kUc;
+}
+
+void ConnectionManager::to_err(Instant now, const Connection& c) {
+  if (engine_ != nullptr && engine_->qp(c.qp) != nullptr)
+    static_cast<void>(engine_->modify_qp(now, c.qp, QpState::kErr, {}, {}));
+}
+
 bool ConnectionManager::to_init(Instant now, const Connection& c) {
+  if (engine_ == nullptr) return true;
   using enum QpAttribute;
   const QpAttributes a{.access_flags = c.parameters.access_flags};
-  return engine_.modify_qp(now, c.qp, QpState::kInit, {kAccessFlags, kPKeyIndex, kPort}, a).has_value();
+  return engine_->modify_qp(now, c.qp, QpState::kInit, {kAccessFlags, kPKeyIndex, kPort}, a).has_value();
 }
 
 bool ConnectionManager::to_rts(Instant now, const Connection& c, const QpAttributes& attributes) {
+  if (engine_ == nullptr) return true;
   using enum QpAttribute;
   QpAttributes a = attributes;
   a.access_flags = c.parameters.access_flags;
@@ -89,11 +102,11 @@ bool ConnectionManager::to_rts(Instant now, const Connection& c, const QpAttribu
   a.dest_qpn = c.remote_qpn;
   a.rq_psn = c.psn;
   a.min_rnr_timer = c.parameters.min_rnr_timer;
-  const bool rc = engine_.qp(c.qp)->info.type == QpType::kRc;
+  const bool rc = engine_->qp(c.qp)->info.type == QpType::kRc;
   const QpAttributeSet connection{kAv, kPathMtu, kDestQpn, kRqPsn};
   const auto rtr = rc ? connection | QpAttributeSet{kMaxDestRdAtomic, kMinRnrTimer} : connection;
   const auto rts = rc ? QpAttributeSet{kSqPsn, kTimeout, kRetryCnt, kRnrRetry, kMaxRdAtomic} : QpAttributeSet{kSqPsn};
-  return engine_.modify_qp(now, c.qp, QpState::kRtr, rtr, a) && engine_.modify_qp(now, c.qp, QpState::kRts, rts, a);
+  return engine_->modify_qp(now, c.qp, QpState::kRtr, rtr, a) && engine_->modify_qp(now, c.qp, QpState::kRts, rts, a);
 }
 
 // ---- Sending -------------------------------------------------------------------------------------------------------
@@ -150,7 +163,7 @@ void ConnectionManager::established(Connection& c, std::span<const std::byte> da
 
 // The QP has been in use: what is still under way must not meet another one of its number.
 void ConnectionManager::ended(Instant now, Connection& c, EventType type) {
-  if (engine_.qp(c.qp) != nullptr) static_cast<void>(engine_.modify_qp(now, c.qp, QpState::kErr, {}, {}));
+  to_err(now, c);
   c.state = State::kTimewait;
   set_timer(c, now + config_.timewait);
   tell(type, c);
@@ -171,8 +184,13 @@ void ConnectionManager::give_up(Instant now, Connection& c) {
     case State::kTimewait:
       tell(EventType::kTimewaitExit, c);
       return forget(c);
+    case State::kSidrReqSent:
+      tell(EventType::kUnreachable, c);
+      return forget(c);
     case State::kReqReceived:
+    case State::kRepReceived:
     case State::kEstablished:
+    case State::kSidrReqReceived:
       break;  // have no timer
   }
 }
@@ -200,6 +218,17 @@ void ConnectionManager::on_path_established(Instant, QpNumber qp) {
   if (c.state == State::kRepSent) established(c);
 }
 
+std::optional<AddressVector> ConnectionManager::way_of(const IpServiceValues& addresses,
+                                                       const std::optional<ServiceType>& service_type) const {
+  auto av = way(addresses.source, addresses.destination);
+  if (av && service_type) {
+    av->dscp = service_type->dscp;
+    av->ect = service_type->ect;
+    av->priority = service_type->priority;
+  }
+  return av;
+}
+
 // ---- What the application wants ------------------------------------------------------------------------------------
 
 std::expected<ConnectionId, ConnectError> ConnectionManager::connect(Instant now, const IpServiceValues& addresses,
@@ -209,13 +238,8 @@ std::expected<ConnectionId, ConnectError> ConnectionManager::connect(Instant now
   Req req;
   if (p.private_data.size() > req.private_data.octets.size() - IpServiceHeader::kOctets)
     return std::unexpected(ConnectError::kPrivateData);
-  auto av = config_.route ? config_.route(addresses.source, addresses.destination) : std::nullopt;
+  const auto av = way_of(addresses, p.service_type);
   if (!av) return std::unexpected(ConnectError::kNoRoute);
-  if (p.service_type) {
-    av->dscp = p.service_type->dscp;
-    av->ect = p.service_type->ect;
-    av->priority = p.service_type->priority;
-  }
   Connection& c = add(*av);
   c.active = true;
   c.qp = p.qp;
@@ -233,7 +257,8 @@ std::expected<ConnectionId, ConnectError> ConnectionManager::connect(Instant now
   req.responder_resources = p.responder_resources;
   req.initiator_depth = p.initiator_depth;
   req.remote_cm_response_timeout = req.local_cm_response_timeout = config_.response_timeout;
-  req.transport = engine_.qp(p.qp)->info.type == QpType::kUc ? 1 : 0;
+  req.transport = is_uc(p) ? 1 : 0;
+  req.srq = p.has_srq;
   req.starting_psn = c.psn;
   req.retry_count = p.retry_count;
   req.path_mtu = static_cast<std::uint8_t>(p.path_mtu);
@@ -259,8 +284,7 @@ std::expected<void, ConnectError> ConnectionManager::accept(Instant now, Connect
   if (c == nullptr) return std::unexpected(ConnectError::kUnknownConnection);
   if (c->state != State::kReqReceived) return std::unexpected(ConnectError::kConnectionState);
   if (const auto wrong = check(p)) return std::unexpected(*wrong);
-  const bool uc = engine_.qp(p.qp)->info.type == QpType::kUc;
-  if (uc != (c->req.transport == 1)) return std::unexpected(ConnectError::kQpState);
+  if (is_uc(p) != (c->req.transport == 1)) return std::unexpected(ConnectError::kQpState);
   Rep rep;
   if (p.private_data.size() > rep.private_data.octets.size()) return std::unexpected(ConnectError::kPrivateData);
   if (c->req.path_mtu > static_cast<std::uint8_t>(p.path_mtu)) {
@@ -281,7 +305,7 @@ std::expected<void, ConnectError> ConnectionManager::accept(Instant now, Connect
       .sq_psn = c->req.starting_psn,
       .max_dest_rd_atomic = std::min<std::uint8_t>({p.responder_resources, c->req.initiator_depth, kMostDepth})};
   if (!to_init(now, *c) || !to_rts(now, *c, a)) {
-    static_cast<void>(engine_.modify_qp(now, c->qp, QpState::kReset, {}, {}));
+    static_cast<void>(engine_->modify_qp(now, c->qp, QpState::kReset, {}, {}));
     return std::unexpected(ConnectError::kAttributes);
   }
   by_qp_[c->qp.value] = c->id.value;
@@ -293,6 +317,7 @@ std::expected<void, ConnectError> ConnectionManager::accept(Instant now, Connect
   rep.responder_resources = static_cast<std::uint8_t>(a.max_dest_rd_atomic);
   rep.initiator_depth = static_cast<std::uint8_t>(a.max_rd_atomic);
   rep.rnr_retry_count = p.rnr_retry_count;
+  rep.srq = p.has_srq;
   rep.local_ca_guid = config_.ca_guid;
   std::ranges::copy(p.private_data, rep.private_data.octets.begin());
   c->state = State::kRepSent;
@@ -304,10 +329,21 @@ std::expected<void, ConnectError> ConnectionManager::reject(Instant, ConnectionI
                                                             RejReason reason) {
   Connection* const c = find(id);
   if (c == nullptr) return std::unexpected(ConnectError::kUnknownConnection);
-  if (c->state != State::kReqReceived) return std::unexpected(ConnectError::kConnectionState);
+  if (c->state != State::kReqReceived && c->state != State::kRepReceived)
+    return std::unexpected(ConnectError::kConnectionState);
   if (data.size() > Rej{}.private_data.octets.size()) return std::unexpected(ConnectError::kPrivateData);
-  send_rej(c->av, c->sent->transaction_id, c->id.value, c->remote_comm_id, 0, reason, data);
+  const std::uint8_t about = c->state == State::kRepReceived ? 1 : 0;
+  send_rej(c->av, c->sent->transaction_id, c->id.value, c->remote_comm_id, about, reason, data);
   forget(*c);
+  return {};
+}
+
+std::expected<void, ConnectError> ConnectionManager::establish(Instant, ConnectionId id) {
+  Connection* const c = find(id);
+  if (c == nullptr) return std::unexpected(ConnectError::kUnknownConnection);
+  if (c->state != State::kRepReceived) return std::unexpected(ConnectError::kConnectionState);
+  send_last(*c);
+  c->state = State::kEstablished;
   return {};
 }
 
@@ -328,12 +364,72 @@ std::expected<void, ConnectError> ConnectionManager::disconnect(Instant now, Con
   if (c == nullptr) return std::unexpected(ConnectError::kUnknownConnection);
   if (c->state != State::kEstablished && c->state != State::kRepSent)
     return std::unexpected(ConnectError::kConnectionState);
-  if (engine_.qp(c->qp) != nullptr) static_cast<void>(engine_.modify_qp(now, c->qp, QpState::kErr, {}, {}));
+  to_err(now, *c);
   c->state = State::kDreqSent;
   send_and_wait(now, *c,
                 {transaction(),
                  Dreq{.local_comm_id = c->id.value, .remote_comm_id = c->remote_comm_id, .remote_qpn = c->remote_qpn}});
   return {};
+}
+
+// As ib_destroy_cm_id() does in Linux.
+void ConnectionManager::abandon(Instant now, ConnectionId id) {
+  Connection* const c = find(id);
+  if (c == nullptr) return;
+  const auto rej = [&](std::uint8_t about, RejReason reason) {
+    send_rej(c->av, c->sent->transaction_id, c->id.value, c->remote_comm_id, about, reason);
+    forget(*c);
+  };
+  switch (c->state) {
+    case State::kReqSent:
+      return rej(0, RejReason::kTimeout);
+    case State::kReqReceived:
+      return rej(0, RejReason::kConsumer);
+    case State::kRepSent:
+    case State::kRepReceived:
+      return rej(1, RejReason::kConsumer);
+    case State::kEstablished:
+      send(c->av, {transaction(), Dreq{.local_comm_id = c->id.value,
+                                       .remote_comm_id = c->remote_comm_id,
+                                       .remote_qpn = c->remote_qpn}});
+      [[fallthrough]];
+    case State::kDreqSent:
+      to_err(now, *c);
+      c->sent.reset();
+      c->state = State::kTimewait;
+      return set_timer(*c, now + config_.timewait);
+    case State::kTimewait:
+      return;  // its numbers are not used again before its end
+    case State::kSidrReqReceived:
+      static_cast<void>(answer(id, SidrStatus::kRejected, {}, 0, {}));
+      return;
+    case State::kSidrReqSent:
+      return forget(*c);
+  }
+}
+
+std::optional<ConnectionManager::Agreement> ConnectionManager::agreement(ConnectionId id) noexcept {
+  const Connection* const c = find(id);
+  if (c == nullptr || c->remote_comm_id == 0) return std::nullopt;
+  Agreement a{.way = c->av,
+              .remote_qpn = c->remote_qpn,
+              .path_mtu = static_cast<PathMtu>(c->req.path_mtu),
+              .rq_psn = c->psn,
+              .ack_timeout = c->req.primary.local_ack_timeout,
+              .retry_count = c->req.retry_count};
+  const auto take = [&](const auto& peers) {
+    a.sq_psn = peers.starting_psn;
+    a.peer_responder_resources = peers.responder_resources;
+    a.peer_initiator_depth = peers.initiator_depth;
+    a.rnr_retry_count = peers.rnr_retry_count;
+    a.flow_control = peers.end_to_end_flow_control;
+    a.peer_has_srq = peers.srq;
+  };
+  if (c->active)
+    take(c->rep);
+  else
+    take(c->req);
+  return a;
 }
 
 }  // namespace railyard::roce::cm

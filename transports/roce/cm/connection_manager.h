@@ -10,6 +10,11 @@
 //   disconnect()       DREQ ------------------------------>    kDisconnected
 //   kTimewait          <------------------------------ DREP    kTimewait
 //
+// Without an engine the user takes QPs through their states itself: the REP is told by kResponse, and establish() sends
+// the RTU. So does rdma_cm in programs (transports/rdmacm).
+//
+// Datagrams (SIDR, IBTA Vol 1 §16.3): look_up() asks which QP takes those for a port.
+//
 // A REJ may come instead of REP or RTU. What is not answered goes again, at most `max_retries` times. What comes twice
 // is answered as it was the first time.
 #pragma once
@@ -30,6 +35,7 @@
 #include "dataplane/base/counter.h"
 #include "dataplane/base/rng.h"
 #include "transports/roce/cm/ip_service.h"
+#include "transports/roce/cm/mad_user.h"
 #include "transports/roce/cm/messages.h"
 #include "transports/roce/engine.h"
 
@@ -41,6 +47,9 @@ using ConnectionId = Id<struct ConnectionTag, std::uint32_t>;
 struct CmConfig {
   Seed seed{};                         // of communication IDs and first PSNs
   std::uint64_t ca_guid = 0;           // of this NIC
+  // Communication IDs are first_comm_id .. first_comm_id + comm_ids - 1; 0: all there are.
+  std::uint32_t first_comm_id = 0;
+  std::uint32_t comm_ids = 0;
   std::uint8_t response_timeout = 20;  // 4.096 us * 2^n, 1..31: when a message goes again; Linux has 20, 4.3 s
   std::uint8_t max_retries = 15;       // 0..15
   // How long a connection's IDs and QP are not used again after its end; longer than any packet of it lives.
@@ -71,6 +80,9 @@ struct ConnectionParameters {
   std::uint8_t ack_timeout = 17;              // 0..31, of both ends; connect() only. rdma_cm has 0.5 s on RoCE
   std::uint8_t min_rnr_timer = 12;            // 0..31. rdma_cm leaves it at 0, 655 ms
   std::optional<ServiceType> service_type{};  // connect(): of both ends; nothing: as `route` says
+  // Without an engine, which would know:
+  QpType type = QpType::kRc;
+  bool has_srq = false;
   std::span<const std::byte> private_data{};  // for the peer's application: 56 octets of a REQ, 196 of a REP
 };
 
@@ -90,28 +102,30 @@ enum class EventType : std::uint8_t {
   kConnectRequest,  // passive: accept() or reject() it
   kEstablished,     // the QP is in RTS at both ends
   kRejected,        // by the peer: `reason`
-  kUnreachable,     // no answer, max_retries times over
+  kUnreachable,     // no answer, max_retries times over; of look_up() also: nobody takes datagrams for the port
   kDisconnected,    // by the peer, or this end's disconnect() is through; the QP is in ERR
-  kTimewaitExit     // the QP may be used again; the ConnectionId is nobody's
+  kTimewaitExit,    // the QP may be used again; the ConnectionId is nobody's
+  kResponse,        // without an engine, active: take the QP to RTS, then establish() or reject()
+  kLookUp,          // a peer asks for the QP of a port that is listened to: answer() it
+  kFound            // of look_up(): the QP
 };
 struct Event {
   EventType type = EventType::kConnectRequest;
   ConnectionId connection{};
   QpNumber qp{};                        // none yet of a kConnectRequest
   RejReason reason{};                   // kRejected
-  std::uint16_t port = 0;               // kConnectRequest: that was asked for
-  IpServiceValues addresses{};          // kConnectRequest: of the peer's application and ours
-  std::vector<std::byte> private_data;  // of the peer's application: kConnectRequest, kEstablished (active), kRejected
+  SidrStatus status{};                  // kUnreachable of look_up(): what the peer said; kValid: nothing
+  std::uint32_t remote_qpn = 0;         // kFound
+  std::uint32_t q_key = 0;              // kFound
+  PortSpace space = PortSpace::kTcp;    // kConnectRequest, kLookUp: of `port`
+  std::uint16_t port = 0;               // kConnectRequest, kLookUp: that was asked for
+  IpServiceValues addresses{};          // kConnectRequest, kLookUp: of the peer's application and ours
+  // Of the peer's application: kConnectRequest, kResponse, kEstablished (active), kRejected, kLookUp, kFound.
+  std::vector<std::byte> private_data;
 };
 
 // READs and atomics outstanding, at most: what a QP takes.
 inline constexpr std::uint8_t kMostDepth = kMostRdAtomic;
-
-// A MAD to be sent from QP 1 to QP 1.
-struct Outgoing {
-  AddressVector av{};
-  std::array<std::byte, kMadOctets> mad{};
-};
 
 // Why a message that came was of no use; none is answered but by a REJ where the standard has one.
 enum class Ignored : std::uint8_t {
@@ -135,12 +149,14 @@ struct CmCounters {
   std::array<Counter, static_cast<std::size_t>(Malformed::kCount)> malformed;
 };
 
-class ConnectionManager {
+class ConnectionManager final : public MadUser {
  public:
   // The engine outlives it.
-  ConnectionManager(Engine& engine, CmConfig config);
+  ConnectionManager(Engine& engine, CmConfig config) : ConnectionManager(&engine, std::move(config)) {}
+  // Without one.
+  explicit ConnectionManager(CmConfig config) : ConnectionManager(nullptr, std::move(config)) {}
 
-  // REQs for this port are told by kConnectRequest; those for other ports rejected, invalid service ID.
+  // REQs for this port are told by kConnectRequest, SIDR_REQs by kLookUp; those for other ports rejected.
   void listen(PortSpace space, std::uint16_t port) { listeners_.insert(service_id(space, port)); }
   void stop_listening(PortSpace space, std::uint16_t port) { listeners_.erase(service_id(space, port)); }
 
@@ -163,21 +179,52 @@ class ConnectionManager {
     return config_.route ? config_.route(own, peer) : std::nullopt;
   }
 
-  // Begins a connection from `addresses.source` to `port` at `addresses.destination`. The QP goes to INIT.
+  // Begins a connection from `addresses.source` to `port` at `addresses.destination`. The engine's QP goes to INIT.
   std::expected<ConnectionId, ConnectError> connect(Instant now, const IpServiceValues& addresses, PortSpace space,
                                                     std::uint16_t port, const ConnectionParameters& parameters);
-  // Of a kConnectRequest. The QP goes to RTS.
+  // Of a kConnectRequest. The engine's QP goes to RTS.
   std::expected<void, ConnectError> accept(Instant now, ConnectionId connection,
                                            const ConnectionParameters& parameters);
+  // Of a kConnectRequest or a kResponse.
   std::expected<void, ConnectError> reject(Instant now, ConnectionId connection, std::span<const std::byte> data = {},
                                            RejReason reason = RejReason::kConsumer);
+  // Of a kResponse, with the QP in RTS. No event follows.
+  std::expected<void, ConnectError> establish(Instant now, ConnectionId connection);
   // Tells the peer that accept() takes its time, up to 4.096 us * 2^service_timeout.
   std::expected<void, ConnectError> working(Instant now, ConnectionId connection, std::uint8_t service_timeout);
-  // Of an established connection. The QP goes to ERR.
+  // Of an established connection. The engine's QP goes to ERR.
   std::expected<void, ConnectError> disconnect(Instant now, ConnectionId connection);
+  // The user is gone: the peer is told what it needs to know, once, and no event follows but kTimewaitExit.
+  void abandon(Instant now, ConnectionId connection);
 
-  // A MAD that came to QP 1.
-  void on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddress& to, std::span<const std::byte> mad);
+  // Asks `addresses.destination` for the QP that takes datagrams for `port` there: 180 octets of private data.
+  std::expected<ConnectionId, ConnectError> look_up(Instant now, const IpServiceValues& addresses, std::uint16_t port,
+                                                    const std::optional<ServiceType>& service_type,
+                                                    std::span<const std::byte> private_data);
+  // Of a kLookUp: 136 octets of private data. The ConnectionId is nobody's afterwards.
+  std::expected<void, ConnectError> answer(ConnectionId connection, SidrStatus status, QpNumber qp, std::uint32_t q_key,
+                                           std::span<const std::byte> private_data);
+
+  // What was agreed on. Holds until the connection is forgotten.
+  struct Agreement {
+    AddressVector way{};               // to the peer
+    std::uint32_t remote_qpn = 0;
+    PathMtu path_mtu = PathMtu::k1024;
+    std::uint32_t rq_psn = 0;
+    std::uint32_t sq_psn = 0;
+    std::uint8_t peer_responder_resources = 0;  // as the peer said it in its REQ or REP
+    std::uint8_t peer_initiator_depth = 0;
+    std::uint8_t ack_timeout = 0;
+    std::uint8_t retry_count = 0;
+    std::uint8_t rnr_retry_count = 0;  // of this end
+    bool flow_control = false;
+    bool peer_has_srq = false;
+  };
+  // nullopt: there is none of this number, or the peer has not said anything yet.
+  std::optional<Agreement> agreement(ConnectionId connection) noexcept;
+
+  void on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddress& to,
+              std::span<const std::byte> mad) override;
   // The engine's kPathEstablished: data came before the RTU.
   void on_path_established(Instant now, QpNumber qp);
 
@@ -185,8 +232,7 @@ class ConnectionManager {
   Instant deadline() const noexcept { return timers_.empty() ? Instant::never() : timers_.begin()->first; }
   void on_timer(Instant now);
 
-  // The next MAD to be sent; nullopt: there is none.
-  std::optional<Outgoing> next();
+  std::optional<Outgoing> next() override;
   // What happened since the last call.
   std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
@@ -195,7 +241,17 @@ class ConnectionManager {
   std::size_t size() const noexcept { return connections_.size(); }
 
  private:
-  enum class State : std::uint8_t { kReqSent, kReqReceived, kRepSent, kEstablished, kDreqSent, kTimewait };
+  enum class State : std::uint8_t {
+    kReqSent,
+    kReqReceived,
+    kRepSent,
+    kRepReceived,
+    kEstablished,
+    kDreqSent,
+    kTimewait,
+    kSidrReqSent,
+    kSidrReqReceived
+  };
   struct Connection {
     ConnectionId id{};
     State state = State::kReqSent;
@@ -206,6 +262,7 @@ class ConnectionManager {
     std::uint32_t remote_qpn = 0;
     ConnectionParameters parameters{};  // without private data
     Req req{};
+    Rep rep{};                       // that came
     std::uint32_t psn = 0;           // that the peer begins with
     std::optional<Datagram> sent{};  // last, for when it goes again
     std::uint8_t retries = 0;        // left
@@ -213,8 +270,16 @@ class ConnectionManager {
   };
   using PeerKey = std::pair<wire::IpAddress, std::uint32_t>;
 
+  ConnectionManager(Engine* engine, CmConfig config);
+
   Connection* find(ConnectionId id) noexcept;
+  // The range's `n`th communication ID.
+  std::uint32_t comm_id(std::uint32_t n) const noexcept {
+    return config_.comm_ids == 0 ? n : config_.first_comm_id + n % config_.comm_ids;
+  }
   Connection& add(const AddressVector& av);
+  std::optional<AddressVector> way_of(const IpServiceValues& addresses,
+                                      const std::optional<ServiceType>& service_type) const;
   void forget(Connection& c);
   void set_timer(Connection& c, Instant at);
   void send(const AddressVector& av, const Datagram& datagram);
@@ -225,6 +290,8 @@ class ConnectionManager {
   std::optional<ConnectError> check(const ConnectionParameters& parameters) const;
   bool to_init(Instant now, const Connection& c);
   bool to_rts(Instant now, const Connection& c, const QpAttributes& a);
+  void to_err(Instant now, const Connection& c);
+  bool is_uc(const ConnectionParameters& p) const noexcept;
   void tell(EventType type, const Connection& c, std::span<const std::byte> data = {}, RejReason reason = {});
   void established(Connection& c, std::span<const std::byte> data = {});
   void ended(Instant now, Connection& c, EventType type);
@@ -234,6 +301,7 @@ class ConnectionManager {
   // nullopt: taken.
   std::optional<Ignored> on_message(Instant now, const AddressVector& back, std::uint64_t transaction, const Req& req);
   std::optional<Ignored> on_message(const AddressVector& back, std::uint64_t transaction, const SidrReq& req);
+  std::optional<Ignored> on_message(const AddressVector& back, const SidrRep& rep);
   std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Mra& mra);
   std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Rej& rej);
   std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Rep& rep);
@@ -243,7 +311,7 @@ class ConnectionManager {
   template <class M>
   std::optional<Ignored> on_reply(Instant now, const AddressVector& back, std::uint64_t transaction, const M& message);
 
-  Engine& engine_;
+  Engine* engine_;  // nullptr: there is none
   CmConfig config_;
   RngStream rng_;
   std::uint64_t transaction_ = 0;

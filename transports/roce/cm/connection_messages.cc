@@ -10,6 +10,8 @@ namespace {
 // What a REJ or MRA is about.
 constexpr std::uint8_t kAboutReq = 0, kAboutRep = 1;
 
+PortSpace space_of(std::uint64_t service_id) noexcept { return static_cast<PortSpace>(service_id >> 16 & 0xFF); }
+
 }  // namespace
 
 template <class M>
@@ -19,7 +21,7 @@ std::optional<Ignored> ConnectionManager::on_reply(Instant now, const AddressVec
   if (c == nullptr) {
     // The peer shall not go on for something that is not there.
     if constexpr (std::is_same_v<M, Rep>)
-      send_rej(back, transaction, 0, message.local_comm_id, kAboutRep, RejReason::kInvalidCommId);
+      send_rej(back, transaction, message.remote_comm_id, message.local_comm_id, kAboutRep, RejReason::kInvalidCommId);
     if constexpr (std::is_same_v<M, Dreq>)
       send(back, {transaction, Drep{.local_comm_id = message.remote_comm_id, .remote_comm_id = message.local_comm_id}});
     return Ignored::kUnknownConnection;
@@ -50,7 +52,7 @@ void ConnectionManager::on_mad(Instant now, const wire::IpAddress& from, const w
         } else if constexpr (std::is_same_v<M, SidrReq>) {
           return on_message(*back, datagram->transaction_id, message);
         } else if constexpr (std::is_same_v<M, SidrRep>) {
-          return Ignored::kUnexpected;  // nothing is asked
+          return on_message(*back, message);
         } else {
           return on_reply(now, *back, datagram->transaction_id, message);
         }
@@ -100,12 +102,13 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, const AddressV
   c.sent = Datagram{transaction, req};  // for its transaction ID
   by_remote_id_[{back.destination, req.local_comm_id}] = c.id.value;
   tell(EventType::kConnectRequest, c, std::span(req.private_data.octets).subspan(IpServiceHeader::kOctets));
+  events_.back().space = space_of(req.service_id);
   events_.back().port = static_cast<std::uint16_t>(req.service_id & 0xFFFF);
   events_.back().addresses = *addresses;
   return std::nullopt;
 }
 
-// Nothing is remembered of it: what is asked twice is answered twice.
+// Nothing is remembered of what was answered: what is asked twice is answered twice.
 std::optional<Ignored> ConnectionManager::on_message(const AddressVector& back, std::uint64_t transaction,
                                                      const SidrReq& req) {
   SidrRep rep{.request_id = req.request_id, .service_id = req.service_id};
@@ -114,14 +117,43 @@ std::optional<Ignored> ConnectionManager::on_message(const AddressVector& back, 
     send(back, {transaction, rep});
   };
   const auto service = datagram_services_.find(req.service_id);
-  if (service == datagram_services_.end() || !read_ip_service(req.private_data.octets.data())) {
-    answer(service == datagram_services_.end() ? SidrStatus::kUnsupportedServiceId : SidrStatus::kRejected);
+  const bool listens = listeners_.contains(req.service_id);
+  const auto addresses = read_ip_service(req.private_data.octets.data());
+  if ((service == datagram_services_.end() && !listens) || !addresses) {
+    answer(addresses ? SidrStatus::kUnsupportedServiceId : SidrStatus::kRejected);
     return Ignored::kRefused;
+  }
+  if (listens) {
+    if (by_remote_id_.contains({back.destination, req.request_id})) return Ignored::kDuplicate;
+    Connection& c = add(back);
+    c.state = State::kSidrReqReceived;
+    c.remote_comm_id = req.request_id;
+    c.sent = Datagram{transaction, req};  // for its transaction ID
+    by_remote_id_[{back.destination, req.request_id}] = c.id.value;
+    tell(EventType::kLookUp, c, std::span(req.private_data.octets).subspan(IpServiceHeader::kOctets));
+    events_.back().space = space_of(req.service_id);
+    events_.back().port = static_cast<std::uint16_t>(req.service_id & 0xFFFF);
+    events_.back().addresses = *addresses;
+    return std::nullopt;
   }
   rep.qpn = service->second.qp.value;
   rep.q_key = service->second.q_key;
   ++service->second.asked;
   answer(SidrStatus::kValid);
+  return std::nullopt;
+}
+
+std::optional<Ignored> ConnectionManager::on_message(const AddressVector& back, const SidrRep& rep) {
+  Connection* const c = find(ConnectionId{rep.request_id});
+  if (c == nullptr) return Ignored::kUnknownConnection;
+  if (back.destination != c->av.destination) return Ignored::kOtherPeer;
+  if (c->state != State::kSidrReqSent) return Ignored::kUnexpected;
+  const auto status = static_cast<SidrStatus>(rep.status);
+  tell(status == SidrStatus::kValid ? EventType::kFound : EventType::kUnreachable, *c, rep.private_data.octets);
+  events_.back().status = status;
+  events_.back().remote_qpn = rep.qpn;
+  events_.back().q_key = rep.q_key;
+  forget(*c);
   return std::nullopt;
 }
 
@@ -139,17 +171,20 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c,
   switch (c.state) {
     case State::kReqSent:
     case State::kReqReceived:
+    case State::kRepReceived:
       tell(EventType::kRejected, c, rej.private_data.octets, reason);
       forget(c);
       return std::nullopt;
     case State::kRepSent:
       tell(EventType::kRejected, c, rej.private_data.octets, reason);
-      if (engine_.qp(c.qp) != nullptr) static_cast<void>(engine_.modify_qp(now, c.qp, QpState::kErr, {}, {}));
+      to_err(now, c);
       forget(c);
       return std::nullopt;
     case State::kEstablished:
     case State::kDreqSent:
     case State::kTimewait:
+    case State::kSidrReqSent:
+    case State::kSidrReqReceived:
       break;
   }
   return Ignored::kUnexpected;
@@ -157,6 +192,7 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c,
 
 std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c, std::uint64_t transaction,
                                                      const Rep& rep) {
+  if (c.state == State::kRepReceived) return Ignored::kDuplicate;  // it is being worked on
   if (c.active && c.state == State::kEstablished && rep.local_comm_id == c.remote_comm_id) {
     send_last(c);  // the RTU
     return Ignored::kDuplicate;
@@ -164,6 +200,15 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c,
   if (c.state != State::kReqSent) return Ignored::kUnexpected;
   c.remote_comm_id = rep.local_comm_id;
   c.remote_qpn = rep.local_qpn;
+  if (engine_ == nullptr) {
+    c.rep = rep;
+    c.state = State::kRepReceived;
+    c.sent = Datagram{transaction, Rtu{.local_comm_id = c.id.value, .remote_comm_id = c.remote_comm_id}};
+    set_timer(c, Instant::never());
+    by_remote_qpn_[{c.av.destination, c.remote_qpn}] = c.id.value;
+    tell(EventType::kResponse, c, rep.private_data.octets);
+    return std::nullopt;
+  }
   const ConnectionParameters& p = c.parameters;
   const QpAttributes a{
       .path_mtu = p.path_mtu,
@@ -173,7 +218,7 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c,
       .max_rd_atomic = std::min<std::uint8_t>({p.initiator_depth, rep.responder_resources, kMostDepth}),
       .sq_psn = rep.starting_psn,
       .max_dest_rd_atomic = std::min<std::uint8_t>({p.responder_resources, rep.initiator_depth, kMostDepth})};
-  if (engine_.state(c.qp) != QpState::kInit || !to_rts(now, c, a)) {
+  if (engine_->state(c.qp) != QpState::kInit || !to_rts(now, c, a)) {
     // The QP is gone, or was used for something else meanwhile.
     send_rej(c.av, transaction, c.id.value, rep.local_comm_id, kAboutRep, RejReason::kNoQp);
     tell(EventType::kRejected, c, {}, RejReason::kNoQp);
@@ -211,6 +256,9 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c,
       return std::nullopt;
     case State::kReqSent:
     case State::kReqReceived:
+    case State::kRepReceived:
+    case State::kSidrReqSent:
+    case State::kSidrReqReceived:
       break;
   }
   return Ignored::kUnexpected;

@@ -15,8 +15,8 @@ constexpr std::uint64_t kAddress = 0x1000;
 
 }  // namespace
 
-Gsi::Gsi(Instant now, Engine& engine, ConnectionManager& manager)
-    : engine_(engine), manager_(manager), memory_(kReceives * kReceiveOctets + kSends * kMadOctets) {
+Gsi::Gsi(Instant now, Engine& engine, MadUser& user)
+    : engine_(engine), user_(user), memory_(kReceives * kReceiveOctets + kSends * kMadOctets) {
   key_ = engine_.memory()
              .add({.address = kAddress,
                    .octets = memory_.size(),
@@ -62,14 +62,14 @@ bool Gsi::run(Instant now) {
       const auto octets = std::span<const std::byte>(memory_).subspan(c.wr_id * kReceiveOctets, kReceiveOctets);
       const auto addresses = read_grh(octets.first<kGrhOctets>());
       if (c.ok() && addresses)
-        manager_.on_mad(now, addresses->source, addresses->destination, octets.first(c.octets).subspan(kGrhOctets));
+        user_.on_mad(now, addresses->source, addresses->destination, octets.first(c.octets).subspan(kGrhOctets));
       post_receive(now, c.wr_id);
     }
   }
   for (std::size_t n = 0; (n = engine_.poll(send_cq_, done)) > 0; any = true)
     for (const Completion& c : std::span(done).first(n)) free_.push_back(c.wr_id);
   while (!free_.empty()) {
-    const auto out = manager_.next();
+    const auto out = user_.next();
     if (!out) break;
     any = true;
     const std::uint64_t place = free_.back();

@@ -5,16 +5,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "transports/roce/cm/connection_manager.h"
+#include "transports/roce/cm/mad_user.h"
+#include "transports/roce/engine.h"
 
 namespace railyard::roce::cm {
 
 class Gsi {
  public:
   // Makes QP 1, with memory of its own; the engine has none yet. Both outlive it.
-  Gsi(Instant now, Engine& engine, ConnectionManager& manager);
+  Gsi(Instant now, Engine& engine, MadUser& user);
 
-  // Hands in what has come, sends what is to be sent. After packets came, and after anything was asked of the manager.
+  // Hands in what has come, sends what is to be sent. After packets came, and after anything was asked of the user.
   // Whether there was anything.
   bool run(Instant now);
 
@@ -25,7 +26,7 @@ class Gsi {
   void post_receive(Instant now, std::uint64_t place);
 
   Engine& engine_;
-  ConnectionManager& manager_;
+  MadUser& user_;
   std::vector<std::byte> memory_;
   MemoryRegions::Key key_ = 0;
   CqId send_cq_{}, recv_cq_{};

@@ -114,6 +114,9 @@ bool RpingClient::on_event(Instant now, const cm::Event& event) {
       forget();
       break;
     case cm::EventType::kConnectRequest:
+    case cm::EventType::kResponse:  // not of a manager that has an engine
+    case cm::EventType::kLookUp:    // udaddy has a service of its own
+    case cm::EventType::kFound:
       break;
   }
   return true;

@@ -84,6 +84,9 @@ class ServerSessions {
         sessions_.erase(found);
         break;
       case cm::EventType::kConnectRequest:
+      case cm::EventType::kResponse:  // not of a manager that has an engine
+      case cm::EventType::kLookUp:    // udaddy has a service of its own
+      case cm::EventType::kFound:
         break;
     }
     return true;

@@ -115,7 +115,8 @@ class Ends {
 
   // "kinds" of what happened at an end, in order, since the last call.
   std::string happened(std::size_t i) {
-    constexpr std::array kNames{"request", "established", "rejected", "unreachable", "disconnected", "timewait_exit"};
+    constexpr std::array kNames{"request",       "established", "rejected", "unreachable", "disconnected",
+                                "timewait_exit", "response",    "look_up",  "found"};
     std::string text;
     for (const Event& e : events_[i]) {
       text += (text.empty() ? "" : " ") + std::string(kNames[static_cast<std::size_t>(e.type)]);

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Unmodified programs that connect by rdma_cm through a live lab: rdmacm-utils' and perftest's between hosts with
+# `attach: application`, and to a built-in NIC that serves. Their management datagrams cross the switches; who is refused, or
+# loses its peer, must hear of it.
+#
+# usage: tests/live/rdmacm.sh
+# Needs root, and the release build (build/release).
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+railyard=$root/build/release/bin/railyard
+(( $# == 0 )) || { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
+(( EUID == 0 )) || { echo "rdmacm: skipped: needs root"; exit 77; }
+[[ ! -e /sys/class/infiniband_verbs ]] || { echo "rdmacm: skipped: this machine's kernel has RDMA devices"; exit 77; }
+for tool in rping ucmatose udaddy rdma_server ib_send_bw jq; do
+  command -v "$tool" >/dev/null || { echo "rdmacm: no $tool (Debian: rdmacm-utils, perftest, jq)" >&2; exit 2; }
+done
+[[ -x $railyard && -e $root/build/release/lib/railyard/librailyard-rdmacm.so ]] ||
+  { echo "rdmacm: no $railyard, or no librailyard-rdmacm.so (Debian: librdmacm-dev); build them first" >&2; exit 2; }
+lab=rdmacm-$$ # beside others on this machine
+work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-rdmacm.XXXXXX")
+export RAILYARD_STATE_DIR=$work/state
+# shellcheck disable=SC2317  # called by the trap
+cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
+trap cleanup EXIT
+# What a busy machine holds up costs half a second each time: these programs and the fabric go first.
+first_of_all() { { renice -n -15 -p "$1" && echo -15 >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
+first_of_all $$
+. "$here/checks.sh"
+patience=60
+on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }
+fabric() { "$railyard" status --json | jq "$1"; }
+address_of() { awk -v name="$1" '$2 == name { print $1; exit }' "$work/state/$lab/applications/h1/hosts"; }
+# Programs here do not say when they listen: the client asks until it is not refused.
+until_connected() { local i; for (( i = 0; i < 50; ++i )); do "$@" && return; sleep 0.1; done; kill "$server"; return 1; }
+# serve HOST COMMAND...: in the background; its process is $server
+serve() {
+  local host=$1; shift
+  timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null >"$work/server" 2>&1 & server=$!
+}
+ends() { wait "$server" || { echo "the server has failed"; return 1; }; }
+crossed() { fabric '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add'; }
+
+names_are_there() { cat "$work/state/$lab/applications/h1/hosts"; [[ -n $(address_of h3) && -n $(address_of h4) ]]; }
+pings() {
+  local before; before=$(crossed)
+  serve h3 rping -s -a "$h3" -C 100 -S 4000 -V
+  until_connected on h1 rping -c -a "$h3" -C 100 -S 4000 -V || return 1
+  ends || return 1
+  say '%d packets by the spines' "$(( $(crossed) - before ))"
+  (( $(crossed) - before >= 400 ))
+}
+with_events() { serve h3 ucmatose -c 4 -C 20 -S 2000; until_connected on h1 ucmatose -s "$h3" -c 4 -C 20 -S 2000 && ends; }
+by_ids_that_migrate() { serve h3 ucmatose -m; until_connected on h1 ucmatose -s "$h3" -m && ends; }
+with_datagrams() { serve h3 udaddy -c 2 -C 20 -S 1000; until_connected on h1 udaddy -s "$h3" -c 2 -C 20 -S 1000 && ends; }
+by_endpoints() { serve h3 rdma_server; until_connected on h1 rdma_client -s h3 && ends; }
+# PROGRAM ARGUMENT...
+measures() {
+  serve h3 "$@" -R -F
+  until_connected on h1 "$@" -R -F "$h3" >"$work/out" && ends || return 1
+  cat "$work/out"
+  say '%s MB/s' "$(awk '$1 ~ /^[0-9]+$/ { bw = $4 } END { print bw }' "$work/out")"
+}
+built_in_serves() { on h1 rping -c -a "$h4" -C 20 -S 1000 -V && on h1 udaddy -s "$h4" -C 10 -S 1000; }
+who_does_not_listen_refuses() {
+  local began=$SECONDS
+  ! on h1 ucmatose -s "$h3" >"$work/out" 2>&1 || return 1
+  cat "$work/out"
+  grep -q 'RDMA_CM_EVENT_REJECTED, error: 8' "$work/out" || return 1
+  ! on h1 udaddy -s "$h3" >"$work/out" 2>&1 || return 1
+  cat "$work/out"
+  grep -q 'RDMA_CM_EVENT_UNREACHABLE, error: 1' "$work/out" && (( SECONDS - began < 10 ))
+}
+a_port_has_one_listener() {
+  serve h3 rping -s -P -a "$h3"
+  until_so listens || return 1
+  ! on h3 rping -s -a "$h3" >"$work/out" 2>&1 || return 1
+  cat "$work/out"
+  grep -qi 'address already in use' "$work/out" || return 1
+  kill "$server"; wait "$server" || true
+}
+listens() { on h1 rping -c -a "$h3" -C 1; }
+# Nobody says so for who is killed but the lab.
+a_killed_peer_is_missed() {
+  local server client
+  "$railyard" exec h3 -- rping -s -a "$h3" </dev/null >"$work/server" 2>&1 & server=$!
+  sleep 1
+  "$railyard" exec h1 -- rping -c -a "$h3" </dev/null >"$work/client" 2>&1 & client=$!
+  sleep 1
+  kill -KILL "$server" || { echo "no server to kill"; return 1; }
+  wait "$server" || true
+  until_so gone "$client" || return 1
+  cat "$work/client"
+  grep -q DISCONNECT "$work/client" && until_so none_is_open
+}
+gone() { ! kill -0 "$1" 2>/dev/null; }
+none_is_open() { (( $(grep -c 'has opened it' "$work/state/$lab/log") == $(grep -c 'is gone' "$work/state/$lab/log") )); }
+without_a_link() {
+  "$railyard" link down leaf1:1 || return 1
+  ! on h1 rping -c -a "$h3" -C 1 >"$work/out" 2>&1 || return 1
+  "$railyard" link up leaf1:1
+  cat "$work/out"
+  grep -q 'RDMA_CM_EVENT_ADDR_ERROR' "$work/out"
+}
+elsewhere_nothing_is_changed() {
+  local plain preloaded
+  plain=$(rping -c -a 10.0.0.1 -C 1 2>&1 || true)
+  preloaded=$(LD_PRELOAD=$root/build/release/lib/railyard/librailyard-rdmacm.so rping -c -a 10.0.0.1 -C 1 2>&1 || true)
+  printf '%s\n' "$plain" "$preloaded"
+  [[ $plain == "$preloaded" ]]
+}
+
+check "up: three hosts of applications, one that is built in" "$railyard" up "$here/rdmacm.yaml" --name "$lab" --detach
+for pid in $("$railyard" status --json | jq .pid); do first_of_all "$pid"; done
+check "names of hosts" names_are_there
+h3=$(address_of h3) h4=$(address_of h4)
+check "rping, 4000 bytes, verified" pings
+check "ucmatose, 4 connections" with_events
+check "ucmatose, IDs that change their channel" by_ids_that_migrate
+check "udaddy, 2 QPs" with_datagrams
+check "rdma_client, rdma_server: endpoints, the host's name" by_endpoints
+check "ib_send_bw -R" measures ib_send_bw -n 200
+check "ib_write_bw -R" measures ib_write_bw -n 200
+check "rping and udaddy to a built-in NIC" built_in_serves
+check "who does not listen refuses" who_does_not_listen_refuses
+check "a port has one listener" a_port_has_one_listener
+check "a killed peer is missed" a_killed_peer_is_missed
+check "without a link there is no way" without_a_link
+check "in no lab nothing is changed" elsewhere_nothing_is_changed
+exit "$failed"
