@@ -1,7 +1,9 @@
 // The page of a lab and its API over TCP: who gets what.
 #include <array>
+#include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,6 +93,29 @@ TEST_F(Access, ALinkBringsASession) {
   EXPECT_EQ(asked, "POST /links");
   later.origin = "http://127.0.0.1:9999";
   EXPECT_EQ(ask(later).status, 403);
+}
+
+// Whatever stands in the fields that say who asks: without the token or a session nothing reaches the API.
+TEST_F(Access, NobodyGetsInByChance) {
+  std::mt19937 random(1);
+  const auto one_of = [&](const std::vector<std::string>& words) { return words[random() % words.size()]; };
+  const std::vector<std::string> pieces{"", "Bearer ", "secre", "secrett", "Bearer secre", "Bearer  secret", "Basic secret",
+                                        "railyard-8421=", "railyard-8421=; railyard-8421=a", ";;;", "=", std::string(4000, 'a'),
+                                        std::string(1, '\0'), "\xff\xfe", "http://127.0.0.1:8421", "null", "127.0.0.1:8421",
+                                        "localhost:8421", "[::1]:8421", "same-origin", "cross-site"};
+  for (int i = 0; i < 20'000; ++i) {
+    api::Request r = request(one_of({"GET", "POST", "DELETE", "HEAD", ""}),
+                             one_of({"/v1/lab", "/v1/down", "/v1/", "/v1//", "/v1/session/../down", "/v1/session?x", "//v1/lab",
+                                     "/v1/%73ession", "/assets/../v1/lab", "/?/v1/down", ""}));
+    r.host = one_of(pieces);
+    r.origin = one_of(pieces);
+    r.fetch_site = one_of(pieces);
+    r.authorization = one_of(pieces);
+    r.cookie = one_of(pieces) + one_of(pieces);
+    if (i % 2 == 0) r.body = {{"code", one_of(pieces)}, {"token", one_of(pieces)}};
+    ask(r);
+    ASSERT_EQ(asked, "") << r.target;
+  }
 }
 
 TEST(TheToken, IsForItsOwnerAlone) {
