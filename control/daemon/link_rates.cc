@@ -67,7 +67,8 @@ void LinkRates::sample(double modelled_seconds) {
     };
     const double octets = rate(&Counted::octets);
     const double bps = static_cast<double>(lab_.rate(port_[e]).bps);
-    r.bps = static_cast<float>(octets * 8);
+    // The instant is a little older than the counters: no link carries more than its rate.
+    r.bps = static_cast<float>(std::min(octets * 8, bps));
     r.use = bps > 0 ? static_cast<float>(std::min(1.0, 8 * (octets + kBetweenFrames * rate(&Counted::packets)) / bps)) : 0;
     r.marked = static_cast<float>(rate(&Counted::marked));
     r.pauses = static_cast<float>(rate(&Counted::pauses));

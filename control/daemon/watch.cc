@@ -107,8 +107,7 @@ void Watch::stop() {
 }
 
 void Watch::run() {
-  auto next = std::chrono::steady_clock::now();
-  auto looked = next - std::chrono::hours(1);
+  auto looked = std::chrono::steady_clock::now() - std::chrono::hours(1);
   while (!ends_) {
     try {
       sample();
@@ -122,9 +121,8 @@ void Watch::run() {
     } catch (const std::exception& error) {  // No memory: the next one may find some.
       log_.debug(fmt::format("the lab was not sampled: {}", error.what()));
     }
-    next = std::max(next + kEvery, std::chrono::steady_clock::now());
     std::unique_lock lock(sleep_);
-    wake_.wait_until(lock, next, [this] { return ends_ || hurry_; });
+    wake_.wait_for(lock, kEvery, [this] { return ends_ || hurry_; });
     hurry_ = false;
   }
 }
@@ -132,8 +130,16 @@ void Watch::run() {
 void Watch::sample() {
   const double modelled = as_seconds(live_.reached_ps);
   const std::scoped_lock lock(mutex_);
-  rates_.sample(modelled);
   const std::string up = up_text();
+  const std::int64_t now = steady_ms();
+  if (now - counted_at_ < kLeastEvery.count()) {
+    // In a hurry (look_soon): what is up has changed, and rates over so little time say nothing.
+    ++samples_;
+    sample_ = std::make_shared<const std::string>(event("sample", sample_text(up)));
+    return;
+  }
+  counted_at_ = now;
+  rates_.sample(modelled);
   history_.add(unix_seconds(), modelled, rates_.now(), up);
   for (const std::size_t e : rates_.storms()) {
     const std::string name = name_of(rates_.port(e));

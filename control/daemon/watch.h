@@ -89,6 +89,7 @@ class Watch {
   mutable std::mutex mutex_;  // of all below
   LinkRates rates_;
   RateHistory history_;
+  std::int64_t counted_at_ = 0;  // steady clock, ms
   std::uint64_t samples_ = 0;
   std::shared_ptr<const std::string> sample_;  // the last one, as an event
   std::uint64_t states_ = 0;

@@ -112,6 +112,22 @@ const steps = {
     await page.getByRole('button', { name: 'Undrain' }).click();
     await page.locator('.panel-head .badge.up').waitFor();
   },
+  async 'a threshold is moved with its slider'() {
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    const slider = page.getByRole('slider', { name: 'kmin' }).first();
+    await slider.focus();
+    await page.keyboard.press('Home');
+    const path = 'qos.default.classes.3.ecn.kmin';
+    await until('kmin is set', async () => (await api(lab, 'GET', `/settings/${path}`)).body.settings[0].value === '10KB');
+    await page.getByText(`railyard set ${path}=10KB`).first().waitFor();
+    const rate = page.getByLabel('traffic.rails.rate');
+    await rate.fill('fast');
+    await rate.press('Enter');
+    await page.getByText('traffic.rails.rate').filter({ hasText: 'fast' }).first().waitFor();
+    await rate.fill('170Gbps');
+    await rate.press('Enter');
+    await until('the rate is set', async () => (await api(lab, 'GET', '/settings/traffic.rails.rate')).body.settings[0].value === '170Gbps');
+  },
   async 'everything is reached by the keyboard'() {
     await page.getByRole('application', { name: 'Fabric' }).focus();
     await page.keyboard.press('Escape');
@@ -139,7 +155,7 @@ const steps = {
   },
   async 'axe has no serious findings, dark and light, in every tab'() {
     for (const theme of ['dark', 'light']) {
-      for (const tab of ['Selected', 'Links', 'Faults', 'Flows', 'Done', 'Log']) {
+      for (const tab of ['Selected', 'Links', 'Faults', 'Flows', 'Settings', 'Done', 'Log']) {
         await page.getByRole('tab', { name: tab }).click();
         assert.deepEqual(await seriousFindings(), [], `${theme}, ${tab}`);
       }

@@ -4,9 +4,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { takeCode } from '../src/api';
 import { kKept, marksOf, Series } from '../src/charts/series';
 import { faultCommand, linkCommand, shellWord } from '../src/commands';
-import { along, distance, fit, halves, points, zoomedAt } from '../src/fabric/geometry';
+import { along, distance, fit, halves, points, stretched, zoomedAt } from '../src/fabric/geometry';
 import { bytes, duration, percent, perSecond, rate } from '../src/format';
 import { addHappenings, degradedLinks, endsOf, happenings, labState, linkHealth, nodeHealth } from '../src/store';
+import { octetsAt, octetsOf, stepAt } from '../src/panels/Settings';
 import type { Fault, Happening, LabState, Layout, Sample } from '../src/types';
 
 const layout = {
@@ -107,6 +108,20 @@ describe('geometry', () => {
     expect(curve.at(-1)).toEqual({ x: 20, y: 0 });
     expect(Math.min(...curve.map((p) => p.y))).toBeCloseTo(-7.5);
   });
+  it('gives rows of wide pictures more room, and leaves boxes as they are', () => {
+    const wide = {
+      ...layout, width: 1000, height: 130, bands: [[0, 0, 1000, 20], [0, 50, 1000, 20], [0, 100, 1000, 20]],
+      boxes: [{ ...layout.boxes[0]!, place: [0, 2, 10, 16] }, { ...layout.boxes[1]!, place: [0, 52, 10, 16] }],
+      lines: [{ ...layout.lines[0]!, strands: [[5, 18, 5, 52]] }],
+    } as unknown as Layout;
+    const s = stretched(wide, 0.5);
+    const gap = (500 - 60) / 2;
+    expect(s.bands.map((b) => b[1])).toEqual([0, 20 + gap, 40 + 2 * gap]);
+    expect(s.boxes[1]!.place).toEqual([0, 22 + gap, 10, 16]);
+    expect(s.lines[0]!.strands[0]).toEqual([5, 18, 5, 22 + gap]);
+    const high = { ...wide, width: 200 };
+    expect(stretched(high, 0.5)).toBe(high);
+  });
   it('keeps the point under the pointer when it zooms', () => {
     const view = fit({ left: 0, top: 0, right: 100, bottom: 50 }, 400, 300);
     const at = { x: 120, y: 90 };
@@ -132,6 +147,20 @@ describe('words', () => {
     expect(percent(0.004)).toBe('<1 %');
     expect(perSecond(0)).toBe('0/s');
     expect(duration(3725)).toBe('1 h 2 min');
+  });
+});
+
+describe('sliders', () => {
+  it('go where the value is, and say it in whole kilobytes', () => {
+    expect(octetsOf('400KB')).toBe(400_000);
+    expect(octetsOf('1.6MB')).toBe(1_600_000);
+    expect(octetsOf('64KiB')).toBe(65_536);
+    expect(octetsOf('auto')).toBeNaN();
+    expect(octetsAt(0)).toBe(10_000);
+    expect(octetsAt(200)).toBe(20_000_000);
+    expect(Math.abs(octetsAt(stepAt(400_000)) - 400_000)).toBeLessThan(20_000);
+    expect(stepAt(1)).toBe(0);
+    expect(stepAt(1e12)).toBe(200);
   });
 });
 

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 
 import { ask, Problem } from './api';
-import { drainCommand, faultCommand, holdCommand, linkCommand, removeFaultCommand } from './commands';
+import { drainCommand, faultCommand, holdCommand, linkCommand, removeFaultCommand, setCommand } from './commands';
 import { activeFaults, labState, message } from './store';
 
 export interface Done {
@@ -71,4 +71,17 @@ export async function undrain(node: string): Promise<void> {
 export async function hold(on: boolean): Promise<void> {
   await ask('POST', '/hold', { on });
   note(on ? 'Simulated time paused' : 'Simulated time resumed', holdCommand(lab(), on), () => hold(!on));
+}
+
+// `before`: the values of all paths, to go back to.
+export async function setPaths(sets: string[], before: Map<string, string>): Promise<void> {
+  const answer = await ask<{ changes: { path: string; from: string; to: string }[] }>('POST', '/settings', { set: sets });
+  if (answer.changes.length === 0) return;
+  const back = sets.flatMap((s) => {
+    const path = s.slice(0, s.indexOf('='));
+    const value = before.get(path);
+    return value === undefined ? [] : [`${path}=${value}`];
+  });
+  note(`Set ${answer.changes.map((c) => `${c.path} to ${c.to}`).join(', ')}`, setCommand(lab(), sets),
+    back.length === sets.length ? () => setPaths(back, new Map()) : null);
 }

@@ -13,4 +13,5 @@ export const faultCommand = (lab: string, text: string) => `railyard fault add $
 export const removeFaultCommand = (lab: string, name: string) => `railyard fault rm ${shellWord(name)}${at(lab)}`;
 export const drainCommand = (lab: string, node: string, on: boolean) =>
   `railyard ${on ? 'drain' : 'undrain'} ${shellWord(node)}${at(lab)}`;
+export const setCommand = (lab: string, sets: string[]) => `railyard set ${sets.map(shellWord).join(' ')}${at(lab)}`;
 export const holdCommand = (lab: string, on: boolean) => `railyard ${on ? 'pause' : 'resume'}${at(lab)}`;

@@ -9,6 +9,7 @@ import { Fabric, foundNodes, layers, searched } from './fabric/Fabric';
 import { nanoseconds, percent } from './format';
 import { Clock, Done, Faults, Flows, Links, Log } from './panels/Lists';
 import { Selected } from './panels/Selected';
+import { Settings } from './panels/Settings';
 import { activeFaults, connection, labState, layout, message, sample, selection } from './store';
 import { isUnfolded, loadLayout, open, start } from './stream';
 import { palette, setTheme, theme, useColour } from './theme';
@@ -19,6 +20,7 @@ const kTabs = [
   { key: 'links', label: 'Links', panel: Links },
   { key: 'faults', label: 'Faults', panel: Faults },
   { key: 'flows', label: 'Flows', panel: Flows },
+  { key: 'settings', label: 'Settings', panel: Settings },
   { key: 'done', label: 'Done', panel: Done },
   { key: 'log', label: 'Log', panel: Log },
 ] as const;

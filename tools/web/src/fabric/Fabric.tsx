@@ -8,14 +8,15 @@ import {
 } from '../store';
 import { palette, theme } from '../theme';
 import type { Layout, Selection } from '../types';
-import { draw, type Layers, strandsOf } from './draw';
-import { along, type Bounds, fit, type Point, type View, zoomedAt } from './geometry';
+import { draw, kMostMoving, type Layers, strandsOf } from './draw';
+import { along, type Bounds, fit, type Point, stretched, type View, zoomedAt } from './geometry';
 import { hit, neighbour } from './hit';
 
 export const layers = signal<Layers>({ queues: true, marks: true, pauses: true, drops: true });
 export const searched = signal('');
 
-const kLeastZoom = 0.05;
+const kAspect = 0.52; // height by width of the picture, about
+const kLeastZoom = 0.01;
 const kMostZoom = 8;
 
 export function foundNodes(of: Layout, text: string): Set<string> {
@@ -52,7 +53,8 @@ export function Fabric() {
   const dirty = useRef(true);
   const moved = useRef(false); // by the user: then it stays
   const held = useRef({ pointers: new Map<number, Point>(), pressed: null as Point | null, dragged: false });
-  const of = layout.value;
+  const said = layout.value;
+  const of = useMemo(() => said && stretched(said, kAspect), [said]);
   const strands = useMemo(() => (of ? strandsOf(of) : []), [of]);
 
   useEffect(() => {
@@ -69,7 +71,6 @@ export function Fabric() {
 
   useEffect(() => {
     const c = canvas.current;
-    const of = layout.value;
     if (!c || !of) return;
     const still = window.matchMedia('(prefers-reduced-motion: reduce)');
     let frame = 0;
@@ -88,7 +89,8 @@ export function Fabric() {
       }
       if (width === 0 || height === 0) return;
       if (!moved.current) view.current = fit(boundsOf(of), width, height);
-      const moves = !still.matches && connection.value.kind === 'live' && !(shownSample.value?.held ?? true);
+      const moves = !still.matches && connection.value.kind === 'live' && !(shownSample.value?.held ?? true) &&
+        strands.length <= kMostMoving;
       if (!dirty.current && !moves) return;
       dirty.current = false;
       const context = c.getContext('2d');

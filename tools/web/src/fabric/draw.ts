@@ -10,9 +10,11 @@ import { along, halves, type Point, points, type View } from './geometry';
 export interface Strand {
   line: number;
   links: number[];
+  forward: boolean[]; // by links: end `a` of the link is at the line's box `a`
   whole: Point[];
   fromA: Point[];
   fromB: Point[];
+  box: [number, number, number, number]; // left, top, right, bottom
 }
 
 export interface Layers {
@@ -43,12 +45,17 @@ export function strandsOf(layout: Layout): Strand[] {
       const whole = points(strand, line.arc);
       const [fromA, fromB] = halves(whole);
       const link = line.links[s];
+      const links = line.strands.length === line.links.length && link !== undefined ? [link] : line.links;
+      const x = whole.map((p) => p.x);
+      const y = whole.map((p) => p.y);
       out.push({
         line: l,
-        links: line.strands.length === line.links.length && link !== undefined ? [link] : line.links,
+        links,
+        forward: links.map((i) => isForward(layout, l, i)),
         whole,
         fromA,
         fromB,
+        box: [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)],
       });
     });
   });
@@ -73,20 +80,59 @@ function path(c: CanvasRenderingContext2D, line: Point[]): void {
   line.forEach((p, i) => (i === 0 ? c.moveTo(p.x, p.y) : c.lineTo(p.x, p.y)));
 }
 
+// What both ends send, of the busiest link.
+function usesOf(s: Strand, sample: Sample | null): [number, number] {
+  let a = 0;
+  let b = 0;
+  if (sample)
+    s.links.forEach((l, i) => {
+      const forward = s.forward[i];
+      a = Math.max(a, sample.use[2 * l + (forward ? 0 : 1)] ?? 0);
+      b = Math.max(b, sample.use[2 * l + (forward ? 1 : 0)] ?? 0);
+    });
+  return [a, b];
+}
+
+// Many strands: those that are as they should be in few strokes, one for each colour and width.
+const kShades = 24;
+function drawMany(c: CanvasRenderingContext2D, strands: Strand[], scene: Scene): void {
+  const { layout, sample, palette: p } = scene;
+  const batches = new Map<number, { use: number; width: number; path: Path2D }>();
+  const add = (line: Point[], use: number, width: number) => {
+    const shade = use < 0.001 ? 0 : 1 + Math.min(kShades - 1, Math.floor(use * kShades));
+    const key = shade * 100 + Math.round(width * 10);
+    let batch = batches.get(key);
+    if (!batch) batches.set(key, (batch = { use: shade === 0 ? 0 : (shade - 0.5) / kShades, width, path: new Path2D() }));
+    line.forEach((q, i) => (i === 0 ? batch.path.moveTo(q.x, q.y) : batch.path.lineTo(q.x, q.y)));
+  };
+  const others: Strand[] = [];
+  for (const s of strands) {
+    const odd = isChosen(scene.selection, s) || isChosen(scene.hovered, s) ||
+      s.links.some((l) => sample?.up[l] === '0' || scene.degraded.has(l));
+    if (odd) {
+      others.push(s);
+      continue;
+    }
+    const width = widthOf(layout.links[s.links[0] ?? 0]?.rate_bps ?? 0) + (s.links.length > 1 ? 1.4 : 0);
+    const [a, b] = usesOf(s, sample);
+    add(s.fromA, a, width);
+    add(s.fromB, b, width);
+  }
+  for (const b of [...batches.values()].sort((x, y) => x.use - y.use)) {
+    c.strokeStyle = useColour(b.use, p);
+    c.lineWidth = b.width;
+    c.stroke(b.path);
+  }
+  for (const s of others) drawStrand(c, s, scene, false);
+}
+
 function drawStrand(c: CanvasRenderingContext2D, s: Strand, scene: Scene, moving: boolean): void {
   const { layout, sample, palette: p } = scene;
   const links = s.links;
   const down = sample ? links.filter((l) => sample.up[l] === '0').length : 0;
   const degraded = links.some((l) => scene.degraded.has(l));
   const width = widthOf(layout.links[links[0] ?? 0]?.rate_bps ?? 0) + (links.length > 1 ? 1.4 : 0);
-  let useA = 0;
-  let useB = 0;
-  if (sample)
-    for (const l of links) {
-      const forward = isForward(layout, s.line, l);
-      useA = Math.max(useA, sample.use[2 * l + (forward ? 0 : 1)] ?? 0);
-      useB = Math.max(useB, sample.use[2 * l + (forward ? 1 : 0)] ?? 0);
-    }
+  const [useA, useB] = usesOf(s, sample);
   const chosen = isChosen(scene.selection, s);
   const hovered = isChosen(scene.hovered, s);
   if (chosen || hovered) {
@@ -199,13 +245,14 @@ function drawEnds(c: CanvasRenderingContext2D, s: Strand, scene: Scene): void {
     let marked = 0;
     let pauses = 0;
     let drops = 0;
-    for (const l of s.links) {
-      const e = 2 * l + (isForward(scene.layout, s.line, l) === atA ? 0 : 1);
+    s.links.forEach((l, i) => {
+      const e = 2 * l + (s.forward[i] === atA ? 0 : 1);
       depth = Math.max(depth, sample.depth[e] ?? 0);
       marked += sample.marked[e] ?? 0;
       pauses += sample.pauses[e] ?? 0;
       drops += sample.drops[e] ?? 0;
-    }
+    });
+    if (depth < 8192 && marked === 0 && pauses === 0 && drops === 0) continue;
     const half = atA ? s.fromA : s.fromB;
     const at = along(half, 0.16);
     if (layers.queues && depth >= 8192) {
@@ -247,6 +294,7 @@ function drawEnds(c: CanvasRenderingContext2D, s: Strand, scene: Scene): void {
 
 function boxHealth(scene: Scene, box: number): { health: Health; n: number; of: number } {
   const nodes = scene.layout.boxes[box]?.nodes ?? [];
+  if (scene.nodes.size === 0) return { health: 'up', n: 0, of: nodes.length };
   let worst: Health = 'up';
   let n = 0;
   const order: Health[] = ['up', 'drained', 'degraded', 'down'];
@@ -278,9 +326,11 @@ function drawBox(c: CanvasRenderingContext2D, b: number, scene: Scene, zoom: num
   const hovered = scene.hovered.kind !== 'none' && scene.hovered.kind !== 'link' && scene.hovered.kind !== 'line' &&
     ((scene.hovered.kind === 'box' && scene.hovered.box === b) ||
      (scene.hovered.kind === 'node' && box.nodes.length === 1 && layout.nodes[box.nodes[0]!]?.name === scene.hovered.name));
-  const found = box.nodes.some((i) => scene.found.has(layout.nodes[i]?.name ?? ''));
+  const found = scene.found.size > 0 && box.nodes.some((i) => scene.found.has(layout.nodes[i]?.name ?? ''));
+  // Corners that nobody sees take time.
   const shape = (grow: number, dx = 0) => {
     c.beginPath();
+    if (h * zoom < 14) return c.rect(x - grow + dx, y - grow + dx, w + 2 * grow, h + 2 * grow);
     c.roundRect(x - grow + dx, y - grow + dx, w + 2 * grow, h + 2 * grow, radius + grow);
   };
   if (selected || hovered || found) {
@@ -365,9 +415,11 @@ function drawBands(c: CanvasRenderingContext2D, scene: Scene): void {
 }
 
 // Names of rows, over the lines.
-function drawRowNames(c: CanvasRenderingContext2D, scene: Scene): void {
+function drawRowNames(c: CanvasRenderingContext2D, scene: Scene, zoom: number): void {
   const { layout, palette: p } = scene;
-  c.font = '600 11px system-ui, sans-serif';
+  // As large as in a picture of natural size, however far away it is.
+  const size = Math.max(1, 1 / zoom);
+  c.font = `600 ${11 * size}px system-ui, sans-serif`;
   c.textAlign = 'left';
   c.textBaseline = 'middle';
   layout.bands.forEach(([x, y], i) => {
@@ -375,43 +427,60 @@ function drawRowNames(c: CanvasRenderingContext2D, scene: Scene): void {
     c.fillStyle = p.paper;
     c.globalAlpha = 0.85;
     c.beginPath();
-    c.roundRect(x - 2, y - 17, c.measureText(name).width + 10, 15, 4);
+    c.roundRect(x - 2 * size, y - 17 * size, c.measureText(name).width + 10 * size, 15 * size, 4 * size);
     c.fill();
     c.globalAlpha = 1;
     c.fillStyle = p.bandText;
-    c.fillText(name, x + 3, y - 9);
+    c.fillText(name, x + 3 * size, y - 9 * size);
   });
 }
 
-// A plate with what the hovered link carries.
-function drawHover(c: CanvasRenderingContext2D, scene: Scene): void {
+// A plate with the name of what is under the pointer, and what it carries; as large at any zoom.
+function drawHover(c: CanvasRenderingContext2D, scene: Scene, view: View, ratio: number): void {
   const { hovered, layout, sample, palette: p } = scene;
-  if (hovered.kind !== 'link' || !sample) return;
-  const strand = scene.strands.find((s) => s.links.includes(hovered.link));
-  const l = layout.links[hovered.link];
-  if (!strand || !l) return;
-  const at = along(strand.whole, 0.5);
-  const up = sample.up[hovered.link] !== '0';
-  const said = up
-    ? `${l.a} → ${rate(sample.bps[2 * hovered.link] ?? 0)}   ${l.b} → ${rate(sample.bps[2 * hovered.link + 1] ?? 0)}`
-    : `${l.a} – ${l.b}: down`;
+  let at: Point | null = null;
+  let said = '';
+  if (hovered.kind === 'link') {
+    const strand = scene.strands.find((s) => s.links.includes(hovered.link));
+    const l = layout.links[hovered.link];
+    if (!strand || !l || !sample) return;
+    at = along(strand.whole, 0.5);
+    said = sample.up[hovered.link] === '0' ? `${l.a} – ${l.b}: down`
+      : `${l.a} → ${rate(sample.bps[2 * hovered.link] ?? 0)}   ${l.b} → ${rate(sample.bps[2 * hovered.link + 1] ?? 0)}`;
+  } else if (hovered.kind === 'line') {
+    const line = layout.lines[hovered.line];
+    const strand = scene.strands.find((s) => s.line === hovered.line);
+    if (!line || !strand) return;
+    at = along(strand.whole, 0.5);
+    said = `${line.links.length} links, ${layout.boxes[line.a]?.name} – ${layout.boxes[line.b]?.name}`;
+  } else if (hovered.kind === 'node' || hovered.kind === 'box') {
+    const box = layout.boxes[hovered.kind === 'box' ? hovered.box : (layout.nodes.find((n) => n.name === hovered.name)?.box ?? -1)];
+    // What is written in the box need not be said twice.
+    if (!box || 12.5 * view.zoom > 8) return;
+    at = { x: box.place[0] + box.place[2] / 2, y: box.place[1] };
+    said = box.name;
+  }
+  if (!at) return;
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const x = at.x * view.zoom + view.x;
+  const y = at.y * view.zoom + view.y;
   c.font = '600 11.5px system-ui, sans-serif';
   const w = c.measureText(said).width + 16;
   c.fillStyle = p.paper;
   c.strokeStyle = p.selected;
   c.lineWidth = 1;
   c.beginPath();
-  c.roundRect(at.x - w / 2, at.y - 32, w, 20, 6);
+  c.roundRect(x - w / 2, y - 32, w, 20, 6);
   c.fill();
   c.stroke();
   c.fillStyle = p.text;
   c.textAlign = 'center';
   c.textBaseline = 'middle';
-  c.fillText(said, at.x, at.y - 21.5);
+  c.fillText(said, x, y - 21.5);
 }
 
-// Fewer strands than this have something that moves.
-const kMostMoving = 700;
+// With more strands nothing moves, and they are drawn together.
+export const kMostMoving = 400;
 
 export function draw(c: CanvasRenderingContext2D, scene: Scene, view: View, width: number, height: number, ratio: number): void {
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -423,13 +492,23 @@ export function draw(c: CanvasRenderingContext2D, scene: Scene, view: View, widt
   c.lineJoin = 'round';
   drawBands(c, scene);
   // Chosen ones last, so that nothing covers them.
-  const first: Strand[] = [];
-  const last: Strand[] = [];
-  for (const s of scene.strands) (isChosen(scene.selection, s) || isChosen(scene.hovered, s) ? last : first).push(s);
-  const moving = scene.phase > 0 && scene.strands.length < kMostMoving;
-  for (const s of [...first, ...last]) drawStrand(c, s, scene, moving);
-  for (const s of scene.strands) drawEnds(c, s, scene);
-  drawRowNames(c, scene);
-  for (let b = 0; b < scene.layout.boxes.length; ++b) drawBox(c, b, scene, view.zoom);
-  drawHover(c, scene);
+  const left = -view.x / view.zoom - 20;
+  const top = -view.y / view.zoom - 20;
+  const right = left + width / view.zoom + 40;
+  const bottom = top + height / view.zoom + 40;
+  const seen = scene.strands.filter(({ box }) => box[0] < right && box[2] > left && box[1] < bottom && box[3] > top);
+  if (scene.strands.length > kMostMoving) {
+    drawMany(c, seen, scene);
+  } else {
+    const first: Strand[] = [];
+    const last: Strand[] = [];
+    for (const s of seen) (isChosen(scene.selection, s) || isChosen(scene.hovered, s) ? last : first).push(s);
+    for (const s of [...first, ...last]) drawStrand(c, s, scene, scene.phase > 0);
+  }
+  for (const s of seen) drawEnds(c, s, scene);
+  drawRowNames(c, scene, view.zoom);
+  scene.layout.boxes.forEach(({ place: [x, y, w, h] }, b) => {
+    if (x < right && x + w > left && y < bottom && y + h > top) drawBox(c, b, scene, view.zoom);
+  });
+  drawHover(c, scene, view, ratio);
 }

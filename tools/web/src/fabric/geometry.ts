@@ -1,5 +1,7 @@
 // Lines of the picture as points, to draw and to hit.
 
+import type { Layout } from '../types';
+
 export interface Point {
   x: number;
   y: number;
@@ -103,4 +105,35 @@ export function zoomedAt(view: View, at: Point, factor: number, least: number, m
   const zoom = Math.max(least, Math.min(most, view.zoom * factor));
   const f = zoom / view.zoom;
   return { zoom, x: at.x - (at.x - view.x) * f, y: at.y - (at.y - view.y) * f };
+}
+
+// A picture of rows that is much wider than high, with more room between its rows: as high as `aspect` of its width, if
+// gaps need not grow by more than kMostStretch. Boxes stay as they are.
+const kMostStretch = 25;
+export function stretched(layout: Layout, aspect: number): Layout {
+  const bands = [...layout.bands].sort((a, b) => a[1] - b[1]);
+  const first = bands[0];
+  const last = bands.at(-1);
+  if (!first || !last || bands.length < 2) return layout;
+  const height = last[1] + last[3] - first[1];
+  const filled = bands.reduce((sum, b) => sum + b[3], 0);
+  const factor = Math.min(kMostStretch, (layout.width * aspect - filled) / (height - filled));
+  if (!(factor > 1.15)) return layout;
+  const moved = (y: number) => {
+    let by = 0;
+    for (let i = 1; i < bands.length; ++i) {
+      const from = bands[i - 1]![1] + bands[i - 1]![3];
+      const to = bands[i]![1];
+      if (y > from) by += (Math.min(y, to) - from) * (factor - 1);
+    }
+    return y + by;
+  };
+  const movedRect = ([x, y, w, h]: [number, number, number, number]): [number, number, number, number] => [x, moved(y), w, h];
+  return {
+    ...layout,
+    height: moved(layout.height),
+    bands: layout.bands.map(movedRect),
+    boxes: layout.boxes.map((b) => ({ ...b, place: movedRect(b.place) })),
+    lines: layout.lines.map((l) => ({ ...l, strands: l.strands.map((s) => s.map((v, i) => (i % 2 === 1 ? moved(v) : v))) })),
+  };
 }

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { done, removeFault, undo } from '../actions';
 import { ask, Problem } from '../api';
 import { removeFaultCommand } from '../commands';
-import { clock, count, duration } from '../format';
+import { clock, count, duration, nanoseconds, percent, rate } from '../format';
 import { degradedLinks, happenings, labState, layout, linkHealth, readOnly, sample, selection, shownSample } from '../store';
 import type { Fault, Layout } from '../types';
 import { Copy } from './Copy';
@@ -121,11 +121,50 @@ export function Log() {
   );
 }
 
-interface FlowLike { name?: string; from?: string; to?: string; [key: string]: unknown }
+interface Flow {
+  name: string;
+  src: string;
+  dst: string;
+  transport: string;
+  class: number;
+  goodput_bps: number | null;
+  ce_share: number | null;
+  lost: number | null;
+  retransmission_share: number | null;
+  latency_ns: { p99: number } | null;
+  fct_ns: number | null;
+}
+
+function FlowTable({ flows }: { flows: Flow[] }) {
+  const of = layout.value;
+  return (
+    <table>
+      <thead>
+        <tr><th scope="col">Flow</th><th scope="col" class="number">Goodput</th><th scope="col" class="number">CE</th><th scope="col" class="number">Lost</th><th scope="col" class="number">p99</th></tr>
+      </thead>
+      <tbody>
+        {flows.map((f) => (
+          <tr key={f.name}>
+            <td>
+              <button type="button" class="link" title={`${f.name}, ${f.transport}, class ${f.class}`} onClick={() => {
+                const link = of?.links.findIndex((l) => l.a === f.src || l.b === f.src) ?? -1;
+                if (link >= 0) selection.value = { kind: 'link', link };
+              }}>{f.src} → {f.dst}</button>
+            </td>
+            <td class="number">{f.fct_ns !== null ? `done, ${nanoseconds(f.fct_ns)}` : rate(f.goodput_bps ?? 0)}</td>
+            <td class="number">{percent(f.ce_share ?? 0)}</td>
+            <td class="number">{count(f.lost ?? 0)}</td>
+            <td class="number">{f.latency_ns ? nanoseconds(f.latency_ns.p99) : '–'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
 // Asked for only while it is shown: the engine looks between two windows.
 export function Flows() {
-  const [text, setText] = useState('');
+  const [flows, setFlows] = useState<Flow[] | null>(null);
   const [collectives, setCollectives] = useState('');
   const [problem, setProblem] = useState('');
   const size = labState.value?.size;
@@ -133,10 +172,10 @@ export function Flows() {
     let ends = false;
     const look = async () => {
       try {
-        const f = await ask<{ flows: FlowLike[]; text: string }>('GET', '/flows');
+        const f = await ask<{ flows: Flow[] }>('GET', '/flows');
         const c = await ask<{ text: string }>('GET', '/collectives');
         if (ends) return;
-        setText(f.text.trim());
+        setFlows(f.flows.sort((a, b) => (b.goodput_bps ?? 0) - (a.goodput_bps ?? 0)));
         setCollectives(c.text.trim());
         setProblem('');
       } catch (e) {
@@ -151,10 +190,12 @@ export function Flows() {
   }, []);
   return (
     <>
-      <p class="quiet">{size ? `${count(size.flows)} flows, ${count(size.collectives)} collectives` : ''}; every 2 s while shown.</p>
+      <p class="quiet">{size ? `${count(size.flows)} flows, ${count(size.collectives)} collectives` : ''}; since the start, every 2 s while shown.</p>
       {problem && <p class="refused" role="alert">{problem}</p>}
       {collectives && <><h3>Collectives</h3><pre tabIndex={0}>{collectives}</pre></>}
-      {text ? <><h3>Flows</h3><pre tabIndex={0}>{text}</pre></> : !collectives && <p class="quiet">No built-in flows or collectives. Traffic of attached hosts shows on the links.</p>}
+      {flows && flows.length > 0 && <FlowTable flows={flows.slice(0, kMostRows)} />}
+      {flows && flows.length > kMostRows && <p class="quiet">{count(flows.length - kMostRows)} slower ones are left out.</p>}
+      {flows && flows.length === 0 && !collectives && <p class="quiet">No built-in flows or collectives. Traffic of attached hosts shows on the links.</p>}
     </>
   );
 }
