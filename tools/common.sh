@@ -17,6 +17,7 @@ packages_wireshark=(tshark)  # a second opinion on captures; tests that ask for 
 packages_python=(python3-pandas python3-matplotlib)  # docs/python.md
 packages_node=(nodejs npm)  # the live page; without them it is not built. Not where npm came in another way
 packages_web=(chromium)  # its tests
+packages_prometheus=(prometheus)  # tests of dashboards and alerts
 packages_package=(dpkg-dev file)  # Debian packages of this
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 

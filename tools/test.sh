@@ -68,7 +68,7 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" "${packages_package[@]}" "${packages_python[@]}" "${packages_web[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" "${packages_package[@]}" "${packages_python[@]}" "${packages_web[@]}" "${packages_prometheus[@]}"
 command -v npm >/dev/null || install_packages "${packages_node[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
@@ -101,6 +101,7 @@ docs=()
 [[ $mode == --all ]] && docs=(--all)
 step "tutorials and the API's page" "$root/tests/docs/pages.py" "${docs[@]+"${docs[@]}"}"
 step "the live page in a browser" "$root/tests/web/run.sh"
+step "dashboards and alerts" "$root/tests/dashboards/run.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"

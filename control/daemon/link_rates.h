@@ -33,7 +33,8 @@ class LinkRates {
   // The end at a port; nothing if there is no link.
   std::optional<std::size_t> end_at(PortRef port) const;
 
-  // Reads all counters. `modelled_seconds`: of which instant they are. True: a pause storm was detected since.
+  // Reads all counters. `modelled_seconds`: of which instant they are, about. Where too little time has passed, rates stay
+  // as they were.
   void sample(double modelled_seconds);
   const std::vector<EndRates>& now() const noexcept { return now_; }
   // Ends at which the PFC watchdog has detected a storm since the sample before.
@@ -56,6 +57,8 @@ class LinkRates {
   std::vector<EndRates> now_;
   std::vector<std::size_t> storms_;
   std::optional<double> at_;
+  double usual_ = 0;  // modelled seconds between samples
+  int skipped_ = 0;   // samples since before_
 };
 
 // The last kKept seconds, in steps: means of rates, the deepest queue. Bounded: with more ends the steps are longer.

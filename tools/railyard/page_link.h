@@ -7,10 +7,15 @@
 
 namespace railyard::tools {
 
-enum class Token { kLeftOut, kPrinted };
+struct PageLink {
+  std::string link;        // works once
+  std::string token_file;  // of those who ask without a browser
+};
 
-// Prints a link to the page, which works once, and where programs find their token. Returns the link. Throws api::ApiError
-// (409) if the lab has no page.
-std::string print_page(const daemon::LabDir& lab, Token token);
+// A new one. Throws api::ApiError (409) if the lab has no page.
+PageLink page_link(const daemon::LabDir& lab);
+
+// What `railyard up` says of it; the token, too.
+void print_page(const daemon::LabDir& lab);
 
 }  // namespace railyard::tools

@@ -132,7 +132,7 @@ int up(const UpOptions& o) {
   fmt::print("lab '{}' is up: {} switches, {} hosts, {} links\n", told->lab, lab["size"]["switches"].get<int>(),
              lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>());
   if (!o.metrics.empty()) fmt::print("  http://{}/metrics            for Prometheus\n", o.metrics);
-  if (o.web || !o.listen.empty()) print_page(LabDir(told->lab), Token::kPrinted);
+  if (o.web || !o.listen.empty()) print_page(LabDir(told->lab));
   if (o.detach) {
     fmt::print("  railyard status --watch     rates, once a second\n  railyard down               stops it\n");
     return kOk;

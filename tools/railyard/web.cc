@@ -1,8 +1,10 @@
 // `railyard web`: a link to the page of a lab that is up.
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include <fcntl.h>
@@ -16,17 +18,17 @@
 
 namespace railyard::tools {
 
-std::string print_page(const daemon::LabDir& lab, Token token) {
+PageLink page_link(const daemon::LabDir& lab) {
   const auto answer = ask(lab, "POST", "/web");
-  const auto link = answer["link"].get<std::string>();
-  fmt::print("  {}\n  The link to the page works once; `railyard web` prints another.\n", link);
-  const auto file = answer["token_file"].get<std::string>();
-  std::string said;
-  if (token == Token::kPrinted && std::getline(std::ifstream(file), said))
-    fmt::print("  Token for programs: {} (in {})\n", said, file);
-  else
-    fmt::print("  Token for programs: {}\n", file);
-  return link;
+  return {answer["link"].get<std::string>(), answer["token_file"].get<std::string>()};
+}
+
+void print_page(const daemon::LabDir& lab) {
+  const PageLink page = page_link(lab);
+  fmt::print("  {}\n  The link to the page works once; `railyard web` prints another.\n", page.link);
+  std::string token;
+  std::ifstream file(page.token_file);
+  if (std::getline(file, token)) fmt::print("  Token for programs: {} (in {})\n", token, page.token_file);
 }
 
 namespace {
@@ -67,9 +69,10 @@ void add_web(CLI::App* command, int& exit_code) {
       "  railyard web --open");
   command->callback([o, &exit_code] {
     const daemon::LabDir lab = chosen_lab(o->lab);
-    fmt::print("lab '{}'\n", lab.name());
-    const std::string link = print_page(lab, Token::kLeftOut);
-    exit_code = o->open ? open_in_browser(link) : kOk;
+    const PageLink page = page_link(lab);
+    fmt::print("lab {}: {}\n  The link works once. Token for programs: {}\n", lab.name(), page.link, page.token_file);
+    std::fflush(stdout);
+    exit_code = o->open ? open_in_browser(page.link) : kOk;
   });
 }
 

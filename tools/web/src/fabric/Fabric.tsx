@@ -17,6 +17,7 @@ export const searched = signal('');
 
 const kAspect = 0.52; // height by width of the picture, about
 const kLeastZoom = 0.01;
+const kMoving = 140; // ms after the last move
 const kMostZoom = 8;
 
 export function foundNodes(of: Layout, text: string): Set<string> {
@@ -52,6 +53,7 @@ export function Fabric() {
   const hovered = useRef<Selection>({ kind: 'none' });
   const dirty = useRef(true);
   const moved = useRef(false); // by the user: then it stays
+  const movedAt = useRef(-Infinity); // of the last move
   const held = useRef({ pointers: new Map<number, Point>(), pressed: null as Point | null, dragged: false });
   const said = layout.value;
   const of = useMemo(() => said && stretched(said, kAspect), [said]);
@@ -77,6 +79,10 @@ export function Fabric() {
     let width = 0;
     let height = 0;
     const began = performance.now();
+    // Of large labs, what was drawn last: while the picture is moved, this is moved.
+    const large = strands.length > kMostMoving;
+    const last = document.createElement('canvas');
+    let lastView: View | null = null;
     const paint = () => {
       frame = requestAnimationFrame(paint);
       const ratio = window.devicePixelRatio || 1;
@@ -89,8 +95,20 @@ export function Fabric() {
       }
       if (width === 0 || height === 0) return;
       if (!moved.current) view.current = fit(boundsOf(of), width, height);
+      if (large && lastView && performance.now() - movedAt.current < kMoving) {
+        const context = c.getContext('2d')!;
+        const f = view.current.zoom / lastView.zoom;
+        context.setTransform(1, 0, 0, 1, 0, 0);
+        context.fillStyle = palette().paper;
+        context.fillRect(0, 0, c.width, c.height);
+        context.setTransform(f, 0, 0, f, (view.current.x - lastView.x * f) * ratio, (view.current.y - lastView.y * f) * ratio);
+        context.drawImage(last, 0, 0);
+        dirty.current = true;
+        ++frames.painted;
+        return;
+      }
       const moves = !still.matches && connection.value.kind === 'live' && !(shownSample.value?.held ?? true) &&
-        strands.length <= kMostMoving;
+        !large;
       if (!dirty.current && !moves) return;
       dirty.current = false;
       const context = c.getContext('2d');
@@ -100,6 +118,12 @@ export function Fabric() {
         selection: selection.value, hovered: hovered.current, found: foundNodes(of, searched.value),
         layers: layers.value, phase: moves ? (performance.now() - began) / 1000 + 1e-3 : 0, palette: palette(),
       }, view.current, width, height, ratio);
+      if (large) {
+        last.width = c.width;
+        last.height = c.height;
+        last.getContext('2d')!.drawImage(c, 0, 0);
+        lastView = view.current;
+      }
       ++frames.painted;
     };
     frame = requestAnimationFrame(paint);
@@ -119,6 +143,7 @@ export function Fabric() {
   const change = (v: View) => {
     view.current = v;
     moved.current = true;
+    movedAt.current = performance.now();
     dirty.current = true;
   };
   const select = (s: Selection) => {
