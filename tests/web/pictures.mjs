@@ -28,7 +28,7 @@ await api(lab, 'POST', '/faults', { fault: 'name: dirty-optics, on: leaf-r3:2, l
 await dark.waitForTimeout(6000);
 await clickLink(dark, link('leaf-r1:9'));
 await dark.mouse.move(5, 5);
-await dark.waitForTimeout(2500);
+await dark.waitForTimeout(5000); // what was said has gone
 await dark.screenshot({ path: `${to}/live-page.png` });
 
 const light = await open(1440, 900, 'light');
@@ -38,7 +38,7 @@ await light.waitForTimeout(3000);
 await clickLink(light, link('leaf-r4:4'));
 await light.getByRole('button', { name: 'Inject a fault' }).click();
 await light.mouse.move(5, 5);
-await light.waitForTimeout(2000);
+await light.waitForTimeout(5000);
 await light.screenshot({ path: `${to}/live-page-light.png` });
 
 const phone = await open(390, 844, 'dark');
