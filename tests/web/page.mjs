@@ -120,6 +120,8 @@ const steps = {
     const path = 'qos.default.classes.3.ecn.kmin';
     await until('kmin is set', async () => (await api(lab, 'GET', `/settings/${path}`)).body.settings[0].value === '10KB');
     await page.getByText(`railyard set ${path}=10KB`).first().waitFor();
+    await page.waitForTimeout(300); // and stays, when the page has asked what is set now
+    assert.equal(await page.getByRole('slider', { name: 'kmin' }).first().getAttribute('aria-valuetext'), '10 kB');
     const rate = page.getByLabel('traffic.rails.rate');
     await rate.fill('fast');
     await rate.press('Enter');

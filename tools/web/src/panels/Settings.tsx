@@ -70,14 +70,15 @@ export function Settings() {
     );
   useEffect(() => void look(), []);
   const of = new Map(all.map((s) => [s.path, s.value]));
-  const ramps = all.filter((s) => s.path.endsWith('.ecn') && of.has(`${s.path}.kmin`));
+  // Of classes that mark.
+  const ramps = all.filter((s) => s.path.endsWith('.ecn.kmin')).map((s) => s.path.replace(/\.kmin$/, ''));
   const shown = all.filter((s) => s.path.includes(text.trim()));
   return (
     <>
       {problem && <p class="refused" role="alert">{problem}</p>}
       <h3>ECN: packets marked, by depth of the queue</h3>
       {ramps.length === 0 && <p class="quiet">No class marks.</p>}
-      {ramps.map((r) => <Ramp key={r.path} prefix={r.path} of={of} changed={() => void look()} />)}
+      {ramps.map((r) => <Ramp key={r} prefix={r} of={of} changed={() => void look()} />)}
       <div class="field"><label for="settings-text">Keys that contain</label><input id="settings-text" value={text} onInput={(e) => setText(e.currentTarget.value)} /></div>
       <table>
         <thead><tr><th scope="col">Key</th><th scope="col">Value; Enter sets it</th></tr></thead>
