@@ -16,6 +16,9 @@ packages_bench=(dpdk-dev curl)
 packages_frr=(frr)  # switches with control: frr; without it these tests are skipped
 packages_wireshark=(tshark)  # a second opinion on captures; tests that ask for it are skipped without it
 packages_python=(python3-pandas python3-matplotlib)  # docs/python.md
+packages_node=(nodejs npm)  # the live page; without them it is not built. Not where npm came in another way
+packages_web=(chromium)  # its tests
+packages_prometheus=(prometheus)  # tests of dashboards and alerts
 packages_package=(dpkg-dev file)  # Debian packages of this
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 

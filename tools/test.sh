@@ -68,7 +68,8 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" "${packages_package[@]}" "${packages_python[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" "${packages_package[@]}" "${packages_python[@]}" "${packages_web[@]}" "${packages_prometheus[@]}"
+command -v npm >/dev/null || install_packages "${packages_node[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH="$long" -DRAILYARD_HEADERS="$long"
@@ -99,6 +100,8 @@ step "docs/python.md" "$root/tests/docs/python.sh"
 all=()
 [[ $mode == --all ]] && all=(--all)
 step "tutorials and the API's page" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
+step "the live page in a browser" "$root/tests/web/run.sh"
+step "dashboards and alerts" "$root/tests/dashboards/run.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"

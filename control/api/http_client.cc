@@ -104,7 +104,7 @@ nlohmann::json ask(const std::string& socket, const Request& request, std::chron
   nlohmann::json body = nlohmann::json::parse(in->get().body(), nullptr, false);
   if (body.is_discarded()) throw Unreachable(fmt::format("{} did not answer with JSON", socket));
   const int status = static_cast<int>(in->get().result_int());
-  if (status >= 400) throw ApiError(status, body.value("error", "the daemon refused without a reason"));
+  if (status >= 400) throw ApiError(status, body.value("detail", "the daemon refused without a reason"));
   return body;
 }
 

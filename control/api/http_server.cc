@@ -2,10 +2,13 @@
 #include "control/api/http_server.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <list>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -14,11 +17,13 @@
 #include <vector>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
@@ -41,17 +46,32 @@ using Error = beast::error_code;
 
 constexpr std::size_t kMostHeaderOctets = 8192;
 
+// All but the body.
+template <class Message>
+void set_fields(Message& out, const Response& response, std::string_view media_type) {
+  out.set(http::field::server, "railyardd");
+  out.set(http::field::content_type, std::string(media_type));
+  out.set("X-Content-Type-Options", "nosniff");
+  bool says_caching = false;
+  for (const auto& [name, value] : response.fields) {
+    out.set(name, value);
+    says_caching = says_caching || name == "Cache-Control";
+  }
+  if (!says_caching) out.set(http::field::cache_control, "no-store");
+}
+
 http::response<http::string_body> to_http(unsigned version, bool keep_alive, const Response& response) {
   http::response<http::string_body> out{static_cast<http::status>(response.status), version};
-  out.set(http::field::server, "railyardd");
-  out.set(http::field::content_type, response.text.empty() ? "application/json" : response.media_type);
+  set_fields(out, response,
+             !response.text.empty()   ? std::string_view(response.media_type)
+             : response.status >= 400 ? std::string_view(kProblemType)
+                                      : std::string_view("application/json"));
+  if (response.status == 401) out.set(http::field::www_authenticate, "Bearer");
   out.keep_alive(keep_alive);
   out.body() = response.text.empty() ? json_text(response.body) + "\n" : response.text;
   out.prepare_payload();
   return out;
 }
-
-Response refused(int status, const std::string& why) { return {status, {{"error", why}}}; }
 
 // Texts end there for whoever takes them as C does, names of files and errors among them.
 bool has_nul(const nlohmann::json& json) {
@@ -82,27 +102,43 @@ std::string target_of(std::string target, bool versions) {
   return target.substr(prefix.size());
 }
 
+// What a request says but for its body.
+Request request_of(const http::request<http::string_body>& request, bool over_tcp) {
+  Request r{std::string(request.method_string()), target_of(std::string(request.target()), !over_tcp), nullptr,
+            std::string(request[http::field::accept])};
+  if (!over_tcp) return r;
+  r.host = std::string(request[http::field::host]);
+  r.origin = std::string(request[http::field::origin]);
+  r.fetch_site = std::string(request["Sec-Fetch-Site"]);
+  r.authorization = std::string(request[http::field::authorization]);
+  r.cookie = std::string(request[http::field::cookie]);
+  return r;
+}
+
 // Answers one request; never throws.
-Response answer(const HttpServer::Handler& handler, const http::request<http::string_body>& request, bool over_tcp) {
+Response answer(const HttpServer::Handler& handler, const HttpServerConfig& config,
+                const http::request<http::string_body>& request) {
   try {
+    const bool over_tcp = config.loopback.has_value();
     if (over_tcp && !is_this_machine(std::string(request[http::field::host])))
       throw ApiError(403, "the Host field of the request is a name; expected an address of this machine");
-    Request r{std::string(request.method_string()), target_of(std::string(request.target()), !over_tcp), nullptr,
-              std::string(request[http::field::accept])};
+    Request r = request_of(request, over_tcp);
+    if (config.admit)
+      if (std::optional<Response> at_once = config.admit(r)) return *std::move(at_once);
     if (!request.body().empty()) {
       if (is_nested_too_deeply(request.body()))
-        return refused(400, fmt::format("the body has more than {} nested levels", kDeepestJson));
+        return problem(400, fmt::format("the body has more than {} nested levels", kDeepestJson));
       r.body = nlohmann::json::parse(request.body(), nullptr, false);
-      if (r.body.is_discarded()) return refused(400, "the body is not JSON");
-      if (has_nul(r.body)) return refused(400, "the body has a NUL character in a text; expected none");
+      if (r.body.is_discarded()) return problem(400, "the body is not JSON");
+      if (has_nul(r.body)) return problem(400, "the body has a NUL character in a text; expected none");
     }
     return handler(r);
   } catch (const ApiError& error) {
-    return refused(error.status(), error.what());
+    return problem(error.status(), error.what());
   } catch (const nlohmann::json::exception& error) {
-    return refused(400, fmt::format("unexpected body: {}", error.what()));
+    return problem(400, fmt::format("unexpected body: {}", error.what()));
   } catch (const std::exception& error) {
-    return refused(500, error.what());
+    return problem(500, error.what());
   }
 }
 
@@ -125,6 +161,8 @@ class HttpServer::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
+  wire::UdpEndpoint endpoint() const { return *config_.loopback; }
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -133,6 +171,7 @@ class HttpServer::State {
    public:
     Connection(State& server, Socket socket) : server_(server), stream_(std::move(socket)) {}
     ~Connection() {
+      if (watches_) --server_.watchers_;
       if (joined_) server_.left(place_);
     }
     Connection(const Connection&) = delete;
@@ -143,8 +182,8 @@ class HttpServer::State {
       joined_ = true;
       read();
     }
-    // Since when the client has kept us waiting: for its request, or until it takes the answer.
-    Clock::time_point waiting_since() const noexcept { return since_; }
+    // Since when the client has kept us waiting: for its request, or until it takes the answer. Nothing: it waits for us.
+    std::optional<Clock::time_point> waiting_since() const noexcept { return since_; }
     void hang_up() {
       Error ignored;
       stream_.socket().close(ignored);
@@ -163,18 +202,24 @@ class HttpServer::State {
     void on_read(Error error) {
       if (!error) {
         const auto request = parser_->release();
-        Response response = answer(server_.handler_, request, server_.config_.loopback.has_value());
+        Response response = answer(server_.handler_, server_.config_, request);
+        if (response.events) {
+          if (server_.watchers_ >= server_.config_.most_watchers)
+            response = problem(503, fmt::format("there are {} streams of events already", server_.watchers_));
+          else
+            return stream(response);
+        }
         // Who comes again makes room for those who wait.
         return write(to_http(request.version(), request.keep_alive() && !server_.waiting_, response));
       }
       if (error == http::error::body_limit)
         return write(
             to_http(11, false,
-                    refused(413, fmt::format("the body is longer than {} bytes", server_.config_.most_body_octets))));
+                    problem(413, fmt::format("the body is longer than {} bytes", server_.config_.most_body_octets))));
       static const auto& of_http = http::make_error_code(http::error::bad_method).category();
       // Anything else: the client has gone, or was silent for too long.
       if (error.category() == of_http && error != http::error::end_of_stream && error != http::error::partial_message)
-        write(to_http(11, false, refused(400, fmt::format("not an HTTP request: {}", error.message()))));
+        write(to_http(11, false, problem(400, fmt::format("not an HTTP request: {}", error.message()))));
     }
     void write(http::response<http::string_body> response) {
       response_ = std::move(response);
@@ -187,12 +232,74 @@ class HttpServer::State {
       });
     }
 
+    // A stream of events: what is new, then a pause, and so on, until the client hangs up or takes nothing.
+    void stream(Response& response) {
+      ++server_.watchers_;
+      watches_ = true;
+      since_.reset();
+      events_ = *std::move(response.events);
+      pause_.emplace(server_.context_);
+      http::response<http::empty_body> head{http::status::ok, 11};
+      set_fields(head, response, "text/event-stream");
+      head.keep_alive(false);
+      std::ostringstream text;
+      text << head.base();
+      text_ = std::move(text).str();
+      stream_.expires_never();
+      watch_for_end();
+      send();
+    }
+    // Nothing more is expected from the client but that it goes.
+    void watch_for_end() {
+      stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](Error error, std::size_t) {
+        if (!error) return self->watch_for_end();
+        self->pause_->cancel();
+        self->hang_up();
+      });
+    }
+    void send() {
+      stream_.expires_after(server_.config_.patience);
+      asio::async_write(stream_, asio::buffer(text_), [self = shared_from_this()](Error error, std::size_t) {
+        if (error) return self->hang_up();
+        self->said_ = Clock::now();
+        self->pause();
+      });
+    }
+    void pause() {
+      pause_->expires_after(events_.every);
+      pause_->async_wait([self = shared_from_this()](Error error) {
+        if (!error) self->more();
+      });
+    }
+    void more() {
+      std::optional<std::string> news;
+      try {
+        news = events_.next();
+      } catch (const std::exception&) {  // No memory: the client may come again.
+      }
+      if (!news) return hang_up();
+      // Comments keep what stands between from taking the connection for dead.
+      if (news->empty() && Clock::now() - said_ > kSilence) news = ":\n\n";
+      if (news->empty()) return pause();
+      text_ = *std::move(news);
+      send();
+    }
+
+    static constexpr std::chrono::seconds kSilence{15};
+
     State& server_;
     Stream stream_;
     beast::flat_buffer buffer_{kMostHeaderOctets + (1 << 17)};
     std::optional<http::request_parser<http::string_body>> parser_;
     http::response<http::string_body> response_;
-    Clock::time_point since_ = Clock::now();
+    std::optional<Clock::time_point> since_ = Clock::now();
+    // Of a stream of events:
+    EventStream events_;
+    std::optional<asio::steady_timer> pause_;
+    std::string text_;
+    std::array<char, 64> ignored_{};
+    Clock::time_point said_{};
+    bool watches_ = false;
     std::list<Connection*>::iterator place_{};
     bool joined_ = false;
   };
@@ -239,6 +346,12 @@ class HttpServer::State {
     acceptor_.open(Protocol(here.protocol()), error);
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) listen_at(Protocol::endpoint(here), error);
+    if (error || config_.loopback->port != 0) return;
+    asio::ip::tcp::endpoint chosen;
+    const Protocol::endpoint local = acceptor_.local_endpoint(error);
+    if (error) return;
+    std::memcpy(chosen.data(), local.data(), std::min<std::size_t>(local.size(), chosen.capacity()));
+    config_.loopback->port = chosen.port();
   }
   void listen_at(const Protocol::endpoint& endpoint, Error& error) {
     acceptor_.bind(endpoint, error);
@@ -246,7 +359,7 @@ class HttpServer::State {
   }
 
   void accept() {
-    if (clients_.size() >= config_.most_clients)
+    if (clients_.size() - watchers_ >= config_.most_clients)
       return acceptor_.async_wait(Acceptor::wait_read, [this](Error error) {
         if (!error) make_room();
       });
@@ -274,7 +387,8 @@ class HttpServer::State {
     std::vector<Connection*> slow;
     Clock::duration next = kAgain;
     for (Connection* c : clients_) {
-      const Clock::duration left = c->waiting_since() + grace_ - now;
+      if (!c->waiting_since()) continue;
+      const Clock::duration left = *c->waiting_since() + grace_ - now;
       if (left <= Clock::duration::zero())
         slow.push_back(c);
       else
@@ -299,6 +413,7 @@ class HttpServer::State {
   HttpServerConfig config_;
   Handler handler_;
   std::list<Connection*> clients_;
+  std::size_t watchers_ = 0;  // of these, with a stream of events
   bool ends_ = false;
   bool waiting_ = false;  // somebody is not let in yet
   Clock::duration grace_ = config_.grace;
@@ -312,5 +427,7 @@ class HttpServer::State {
 HttpServer::HttpServer(const HttpServerConfig& config, Handler handler)
     : state_(std::make_unique<State>(config, std::move(handler))) {}
 HttpServer::~HttpServer() = default;
+
+wire::UdpEndpoint HttpServer::endpoint() const { return state_->endpoint(); }
 
 }  // namespace railyard::api

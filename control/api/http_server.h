@@ -15,11 +15,16 @@ namespace railyard::api {
 
 struct HttpServerConfig {
   std::string socket;                          // path, made with mode 0600; at most 107 octets
-  // In the place of the socket: TCP, at a loopback address. Requests whose Host is neither an address nor "localhost" are
-  // refused with 403: they are a web page's, whose name leads here (DNS rebinding). Their targets have no version.
+  // In the place of the socket: TCP, at a loopback address; port 0: any that is free. Requests whose Host is neither an
+  // address nor "localhost" are refused with 403: they are a web page's, whose name leads here (DNS rebinding). Their
+  // targets are handed on as they are, with the version.
   std::optional<wire::UdpEndpoint> loopback{};
+  // Asked about each request before its body is looked at; what it answers, if anything, is the answer. By the server's
+  // thread; may throw ApiError.
+  std::function<std::optional<Response>(const Request&)> admit{};
   // More wait until one has its answer, or has kept us waiting for `grace`; nobody keeps a connection meanwhile.
   std::size_t most_clients = 64;
+  std::size_t most_watchers = 256;             // clients with a stream of events, which are not among these; more: 503
   std::size_t most_body_octets = 1 << 16;      // of a request; longer: 413
   std::chrono::milliseconds patience{10'000};  // with a client that neither sends nor takes
   std::chrono::milliseconds grace{250};        // the same while others wait to be let in; less if there are many
@@ -29,7 +34,7 @@ struct HttpServerConfig {
 // wrong, or slowly, touches nobody else.
 class HttpServer {
  public:
-  // Called by the server's thread. May throw ApiError, which becomes the answer {"error": "..."}.
+  // Called by the server's thread. May throw ApiError, which becomes problem details (RFC 9457).
   using Handler = std::function<Response(const Request&)>;
 
   // Listens at once. Throws std::runtime_error with the path and what to do.
@@ -38,6 +43,9 @@ class HttpServer {
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
+
+  // Over TCP: where it listens.
+  wire::UdpEndpoint endpoint() const;
 
  private:
   class State;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -27,6 +28,8 @@
 #include "control/daemon/made_hosts.h"
 #include "control/daemon/routes.h"
 #include "control/daemon/speakers.h"
+#include "control/daemon/watch.h"
+#include "control/daemon/web_access.h"
 #include "control/lab/session.h"
 #include "control/lab/version.h"
 #include "control/spec/load.h"
@@ -106,6 +109,23 @@ agents::AgentHosts::Config agents_of(const spec::Lab& lab, const std::string& na
   return c;
 }
 
+// A port of 0 is for the system to choose.
+std::optional<wire::UdpEndpoint> listen_endpoint(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const bool any_port = text.ends_with(":0");
+  auto endpoint = wire::UdpEndpoint::parse(any_port ? text.substr(0, text.size() - 1) + "1" : text);
+  if (!endpoint)
+    throw std::invalid_argument(
+        fmt::format("--listen: '{}' is no address with a port; expected one such as 127.0.0.1:8421", text));
+  if (!endpoint->address.is_loopback())
+    throw std::invalid_argument(
+        fmt::format("--listen: {} is no loopback address, and others need TLS, which is not built in; expected 127.0.0.1:PORT, "
+                    "reached from elsewhere by an SSH tunnel (`ssh -L PORT:127.0.0.1:PORT`)",
+                    text));
+  if (any_port) endpoint->port = 0;
+  return endpoint;
+}
+
 std::optional<wire::UdpEndpoint> metrics_endpoint(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const auto endpoint = wire::UdpEndpoint::parse(text);
@@ -120,6 +140,7 @@ std::optional<wire::UdpEndpoint> metrics_endpoint(const std::string& text) {
 void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                 const std::function<void(const std::string& name)>& ready) {
   const std::optional<wire::UdpEndpoint> metrics = metrics_endpoint(config.metrics);
+  const std::optional<wire::UdpEndpoint> listen = listen_endpoint(config.listen);
   const Settings settings = live_settings(config);
   spec::Lab spec = settings.lab();
 
@@ -163,6 +184,42 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   };
   {
     std::mutex one_at_a_time;  // of those who look at the lab
+    // Before the servers, whose streams it feeds.
+    Watch watch(session, live, log);
+    lab.watched_by(watch);
+    watch.start([&]() -> std::optional<nlohmann::json> {
+      const std::unique_lock lock(one_at_a_time, std::try_to_lock);
+      if (!lock.owns_lock()) return std::nullopt;
+      return lab.state();
+    });
+    std::optional<WebAccess> web;
+    std::optional<api::HttpServer> for_web;
+    if (listen) {
+      const std::string token = api::drawn_secret();
+      keep_token(dir.token(), token);
+      constexpr std::size_t kMostClients = 512;
+      // Requests wait for the constructor of `web`: nobody knows the port, or a link, before.
+      std::promise<void> stands;
+      const auto standing = stands.get_future().share();
+      for_web.emplace(api::HttpServerConfig{.socket = {},
+                                            .loopback = listen,
+                                            .admit =
+                                                [&web, standing](const api::Request& request) {
+                                                  standing.wait();
+                                                  return web->admit(request);
+                                                },
+                                            .most_clients = kMostClients},
+                      [&web](const api::Request& request) { return web->handle(request); });
+      web.emplace(wire::to_string(for_web->endpoint()), token, config.page, [&](const api::Request& request) {
+        const std::scoped_lock lock(one_at_a_time);
+        return route(lab, down, request);
+      });
+      stands.set_value();
+      lab.shown_at([&web, token_file = dir.token()] {
+        return nlohmann::json{{"link", web->new_link()}, {"listens", web->authority()}, {"token_file", token_file}};
+      });
+      log.line(fmt::format("listening at http://{}", web->authority()));
+    }
     api::HttpServer server({.socket = dir.socket()}, [&](const api::Request& request) {
       const std::scoped_lock lock(one_at_a_time);
       return route(lab, down, request);

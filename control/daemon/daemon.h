@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "control/daemon/web_access.h"
 
 namespace railyard::daemon {
 
@@ -14,6 +17,9 @@ struct DaemonConfig {
   std::string name;                    // empty: the spec's
   std::string log_level = "info";      // log.h
   bool log_to_stderr = false;
+  // "127.0.0.1:8421": the page and the API, for those who have the token; port 0: any that is free; empty: nowhere.
+  std::string listen{};
+  std::span<const PageFile> page{};  // its files
   std::string metrics{};  // "127.0.0.1:9420": GET /metrics is answered there; empty: nowhere
 };
 

@@ -24,7 +24,7 @@ json LiveFaults::add(const std::string& text) {
   const auto present = std::make_shared<std::vector<spec::FaultSpec>>();
   // (Modelled time slips back meanwhile if the lab is behind.)
   const Instant asked =
-      change_("look at faults", [present, this](Engine&, Instant) { *present = session_.faults().present(); });
+      change_("", [present, this](Engine&, Instant) { *present = session_.faults().present(); });
   try {
     spec::Lab lab = session_.lab().spec();
     lab.faults = *present;
@@ -43,7 +43,7 @@ json LiveFaults::add(const std::string& text) {
 
 json LiveFaults::remove(const std::string& name) {
   const auto known = std::make_shared<std::vector<std::string>>();
-  const Instant asked = change_("look at faults", [=, this](Engine&, Instant) {
+  const Instant asked = change_("", [=, this](Engine&, Instant) {
     for (const spec::FaultSpec& f : session_.faults().present()) known->push_back(f.name);
   });
   if (std::ranges::find(*known, name) == known->end())
@@ -62,7 +62,7 @@ json LiveFaults::remove(const std::string& name) {
 
 json LiveFaults::list() const {
   const auto all = std::make_shared<std::vector<fault::FaultStatus>>();
-  change_("look at faults", [all, this](Engine&, Instant now) { *all = session_.faults().status(now); });
+  change_("", [all, this](Engine&, Instant now) { *all = session_.faults().status(now); });
   json out = json::array();
   for (const fault::FaultStatus& s : *all)
     out.push_back({{"name", s.name},
@@ -77,7 +77,7 @@ json LiveFaults::list() const {
 
 json LiveFaults::log() const {
   const auto all = std::make_shared<std::vector<fault::LoggedEvent>>();
-  change_("look at faults", [all, this](Engine&, Instant now) { *all = session_.faults().events(now); });
+  change_("", [all, this](Engine&, Instant now) { *all = session_.faults().events(now); });
   json out = json::array();
   for (const fault::LoggedEvent& e : *all) out.push_back(fault::line_of(e));
   return {{"lines", std::move(out)}};

@@ -28,6 +28,7 @@ class LabDir {
   std::string agents_socket() const { return path_ / "agents.sock"; }
   std::string log() const { return path_ / "log"; }
   std::string journal() const { return path_ / "journal"; }
+  std::string token() const { return path_ / "token"; }  // of those who ask over TCP
   std::string report() const { return path_ / "report.json"; }
 
   bool exists() const;

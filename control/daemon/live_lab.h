@@ -24,6 +24,7 @@
 #include "control/daemon/in_band.h"
 #include "control/daemon/series.h"
 #include "control/daemon/settings.h"
+#include "control/daemon/watch.h"
 #include "control/exposition/exposition.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
@@ -78,6 +79,15 @@ class LiveLab {
   // What can be set, by path, with its present value: `path` and all below it; empty: everything.
   nlohmann::json settings(const std::string& path) const;
 
+  // Where the nodes are in the picture of the lab; `folding`: "readable" or "none" (layout.h).
+  nlohmann::json layout(const std::string& folding) const;
+  // Faults with what they touch (layout.h), and hosts: what changes seldom, for those who watch.
+  nlohmann::json state();
+  // The JSON schema of fabric files, faults among them.
+  static nlohmann::json schema();
+  // A new link to the page. ApiError: 409 where the lab does not listen.
+  nlohmann::json web() const;
+
   // Throws ApiError: there is no such port, or no link at it.
   PortRef port_named(const std::string& text) const;
   Captures& captures() noexcept { return captures_; }
@@ -85,6 +95,16 @@ class LiveLab {
   LiveFaults& faults() noexcept { return faults_; }
   LiveSeries& series() noexcept { return series_; }
   LiveInt& in_band() noexcept { return in_band_; }
+
+  // Throws ApiError (503) where nobody watches.
+  Watch& watch() const;
+  // Something was changed: those who watch are told soon.
+  void note_change() const {
+    if (watch_ != nullptr) watch_->look_soon();
+  }
+  void watched_by(Watch& watch) noexcept { watch_ = &watch; }
+  // Where the page of the lab is: makes a link to it.
+  void shown_at(std::function<nlohmann::json()> link) { link_ = std::move(link); }
 
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
@@ -127,6 +147,8 @@ class LiveLab {
   std::optional<Settings> made_of_;
   HostMaker* maker_ = nullptr;
   agents::AgentHosts* agents_ = nullptr;
+  Watch* watch_ = nullptr;
+  std::function<nlohmann::json()> link_;
   std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
   LiveFaults faults_;

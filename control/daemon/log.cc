@@ -3,6 +3,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/logger.h>
@@ -55,8 +56,23 @@ std::string one_line(const std::string& text) { return printable(std::string_vie
 }  // namespace
 
 void Log::debug(const std::string& text) { logger_->debug("{}", one_line(text)); }
-void Log::line(const std::string& text) { logger_->info("{}", one_line(text)); }
-void Log::warning(const std::string& text) { logger_->warn("{}", one_line(text)); }
+void Log::line(const std::string& text) {
+  logger_->info("{}", one_line(text));
+  tell_of("info", text);
+}
+void Log::warning(const std::string& text) {
+  logger_->warn("{}", one_line(text));
+  tell_of("warning", text);
+}
+
+void Log::tell(See see) {
+  const std::scoped_lock lock(mutex_);
+  see_ = std::move(see);
+}
+void Log::tell_of(const char* level, const std::string& text) {
+  const std::scoped_lock lock(mutex_);
+  if (see_) see_(level, one_line(text));
+}
 
 void Log::to_stderr(bool on) { logger_->sinks()[1]->set_level(on ? spdlog::level::trace : spdlog::level::off); }
 

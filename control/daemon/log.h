@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace spdlog {
@@ -32,9 +34,16 @@ class Log {
   void warning(const std::string& text);
   // From now on.
   void to_stderr(bool on);
+  // Has `see` told each line of level info or above from now on, by the thread that writes it: ("info", text).
+  using See = std::function<void(const std::string& level, const std::string& text)>;
+  void tell(See see);
 
  private:
+  void tell_of(const char* level, const std::string& text);
+
   std::shared_ptr<spdlog::logger> logger_;
+  std::mutex mutex_;  // of see_
+  See see_;
 };
 
 }  // namespace railyard::daemon

@@ -1,11 +1,20 @@
 #include "control/daemon/routes.h"
 
 #include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "control/api/query.h"
+#include "control/daemon/openapi.h"
+#include "control/spec/value.h"
 
 namespace railyard::daemon {
 
@@ -18,7 +27,7 @@ namespace {
 struct Route {
   std::string_view method;
   std::string_view target;  // ends in '/': what follows is a name
-  json (*answer)(LiveLab& lab, const std::string& name, const json& body);
+  json (*answer)(LiveLab& lab, const std::string& name, const json& body);  // of GET the query is in the place of a body
 };
 
 template <class T>
@@ -32,7 +41,50 @@ T wanted(const json& body, const char* key) {
   }
 }
 
+// Of a query; empty where it is not said.
+std::string asked(const json& query, const char* key) {
+  if (!query.is_object() || !query.contains(key)) return "";
+  return query.at(key).get<std::string>();
+}
+
+std::chrono::milliseconds asked_every(const json& query) {
+  const std::string every = asked(query, "every");
+  if (every.empty()) return std::chrono::milliseconds(500);
+  const auto said = spec::parse_duration(every);
+  if (!said) throw ApiError(400, fmt::format("every: {}", said.error()));
+  const std::chrono::milliseconds ms(said->ps / 1'000'000'000);
+  if (ms < Watch::kLeastEvery || ms > Watch::kMostEvery)
+    throw ApiError(400, fmt::format("every: {}; expected {}ms to {}s", every, Watch::kLeastEvery.count(),
+                                    Watch::kMostEvery.count() / 1000));
+  return ms;
+}
+
+double asked_at(const json& query) {
+  const std::string at = asked(query, "at");
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(at.data(), at.data() + at.size(), seconds);
+  if (error == std::errc{} && end == at.data() + at.size() && std::isfinite(seconds)) return seconds;
+  throw ApiError(400, fmt::format("at: '{}'; expected seconds since 1970", at));
+}
+
+std::uint64_t asked_after(const json& query) {
+  const std::string after = asked(query, "after");
+  std::uint64_t n = 0;
+  const auto [end, error] = std::from_chars(after.data(), after.data() + after.size(), n);
+  if (error == std::errc{} && end == after.data() + after.size()) return n;
+  if (after.empty()) return 0;
+  throw ApiError(400, fmt::format("after: '{}'; expected the number of a happening", after));
+}
+
 constexpr std::array kRoutes{
+    Route{"GET", "/layout", [](LiveLab& l, const std::string&, const json& q) { return l.layout(asked(q, "folding")); }},
+    Route{"GET", "/history", [](LiveLab& l, const std::string&, const json& q) { return l.watch().history(asked(q, "of")); }},
+    Route{"GET", "/snapshot", [](LiveLab& l, const std::string&, const json& q) { return l.watch().snapshot(asked_at(q)); }},
+    Route{"GET", "/happenings",
+          [](LiveLab& l, const std::string&, const json& q) { return l.watch().happened(asked_after(q)); }},
+    Route{"GET", "/schema", [](LiveLab&, const std::string&, const json&) { return LiveLab::schema(); }},
+    Route{"GET", "/openapi.json", [](LiveLab&, const std::string&, const json&) { return json::parse(openapi()); }},
+    Route{"POST", "/web", [](LiveLab& l, const std::string&, const json&) { return l.web(); }},
     Route{"GET", "/lab", [](LiveLab& l, const std::string&, const json&) { return l.about(); }},
     Route{"GET", "/status", [](LiveLab& l, const std::string&, const json&) { return l.status(); }},
     Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
@@ -116,24 +168,37 @@ api::Response public_route(const LiveLab& lab, const Request& request) {
   return {200, nullptr, lab.metrics(format), std::string(exposition::content_type(format))};
 }
 
+std::vector<KnownRoute> known_routes() {
+  std::vector<KnownRoute> out{{"POST", "/down"}, {"GET", "/metrics"}, {"GET", "/events"}};
+  for (const Route& r : kRoutes) out.push_back({std::string(r.method), std::string(r.target)});
+  return out;
+}
+
 api::Response route(LiveLab& lab, const std::function<void()>& down, const Request& request) {
-  if (request.method == "POST" && request.target == "/down") {
+  const auto [path, query] = api::parse_target(request.target);
+  if (request.method == "POST" && path == "/down") {
     down();
     return {202, {{"down", true}}};
   }
-  if (request.target == "/metrics") return public_route(lab, request);
-  bool known = false;
+  if (path == "/metrics") return public_route(lab, request);
+  if (request.method == "GET" && path == "/events") {
+    api::Response out{200, nullptr};
+    out.events = lab.watch().stream(asked_every(query));
+    return out;
+  }
+  bool known = path == "/events" || path == "/down";
   for (const Route& r : kRoutes) {
     const bool named = r.target.ends_with('/');
-    if (named ? !request.target.starts_with(r.target) || request.target.size() == r.target.size()
-              : request.target != r.target)
-      continue;
+    if (named ? !path.starts_with(r.target) || path.size() == r.target.size() : path != r.target) continue;
     known = true;
-    if (request.method == r.method)
-      return {200, r.answer(lab, named ? request.target.substr(r.target.size()) : std::string(), request.body)};
+    if (request.method != r.method) continue;
+    json answer = r.answer(lab, named ? path.substr(r.target.size()) : std::string(),
+                           request.method == "GET" ? query : request.body);
+    if (request.method != "GET") lab.note_change();
+    return {200, std::move(answer)};
   }
-  if (known) throw ApiError(405, fmt::format("{} excludes {}", request.method, request.target));
-  throw ApiError(404, fmt::format("there is no {}", request.target));
+  if (known) throw ApiError(405, fmt::format("{} excludes {}", request.method, path));
+  throw ApiError(404, fmt::format("there is no {}", path));
 }
 
 }  // namespace railyard::daemon

@@ -41,13 +41,15 @@ std::string addresses(const std::optional<wire::IpAddress>& v4, const std::optio
 
 class Builder {
  public:
-  explicit Builder(const spec::Lab& lab)
+  Builder(const spec::Lab& lab, Folding folding)
       : lab_(lab),
         graph_(lab),
         tiers_(tiers(graph_)),
         rails_(rails(graph_)),
         in_tiers_(shape_of(graph_) == Shape::kTiers),
-        groups_(in_tiers_ ? collapse(graph_, tiers_) : hosts_together(graph_, tiers_)) {}
+        groups_(folding == Folding::kNone ? each_alone(graph_.size())
+                : in_tiers_               ? collapse(graph_, tiers_)
+                                          : hosts_together(graph_, tiers_)) {}
 
   Diagram build() {
     out_.name = lab_.name;
@@ -66,6 +68,12 @@ class Builder {
   }
 
  private:
+  static std::vector<Group> each_alone(std::size_t nodes) {
+    std::vector<Group> groups(nodes);
+    for (std::size_t n = 0; n < nodes; ++n) groups[n] = {n};
+    return groups;
+  }
+
   const spec::NodeSpec& node(std::size_t n) const { return lab_.nodes[n]; }
 
   Box box(const Group& group) const {
@@ -73,6 +81,7 @@ class Builder {
     b.is_host = is_host(node(group.front()));
     b.nodes = group.size();
     b.first = group.front();
+    b.members = group;
     b.rail = rails_.of_node[group.front()];
     for (const std::size_t n : group)
       if (rails_.of_node[n] != b.rail) b.rail = kNoRail;
@@ -287,6 +296,6 @@ class Builder {
 
 }  // namespace
 
-Diagram diagram(const spec::Lab& lab) { return Builder(lab).build(); }
+Diagram diagram(const spec::Lab& lab, Folding folding) { return Builder(lab, folding).build(); }
 
 }  // namespace railyard::picture

@@ -19,6 +19,7 @@ struct Box {
   bool is_host = false;
   std::size_t nodes = 1;
   std::size_t first = 0;  // of them, in Lab::nodes
+  std::vector<std::size_t> members;  // all of them, in Lab::nodes
   int rail = 0;
   std::string name;
   std::vector<TextLine> lines;  // below the name
@@ -56,7 +57,11 @@ struct Diagram {
   std::vector<std::size_t> row_of;  // by box
 };
 
+// Which nodes share a box: as many as a picture needs to be read on paper (collapse.h), or none, for a picture that can
+// be zoomed.
+enum class Folding { kReadable, kNone };
+
 // `lab` is expanded and valid.
-Diagram diagram(const spec::Lab& lab);
+Diagram diagram(const spec::Lab& lab, Folding folding = Folding::kReadable);
 
 }  // namespace railyard::picture

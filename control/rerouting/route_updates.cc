@@ -49,9 +49,12 @@ RouteUpdates::RouteUpdates(build::BuiltLab& lab, Engine& engine) : lab_(lab), en
 RouteUpdates::~RouteUpdates() { engine_.after_windows(this, nullptr); }
 
 void RouteUpdates::look() {
-  if (engine_.has_topology_events()) [[unlikely]]
-    for (const TopologyEvent& e : engine_.take_topology_events())
+  if (engine_.has_topology_events()) [[unlikely]] {
+    for (const TopologyEvent& e : engine_.take_topology_events()) {
+      if (see_) see_(e);
       if (is_outside_ || lab_.spec().routing.protocol != spec::RoutingProtocol::kStatic) take(e);
+    }
+  }
   is_outside_ ? rest_if_quiet() : run_protocol();
 }
 

@@ -41,6 +41,9 @@ class RouteUpdates {
   // What `node` forwards by at the instant reached.
   std::vector<Route> table_of(DeviceId node) const;
 
+  // Has `see` told all that happens to links and switches, by the engine's thread, each end of a link by itself.
+  void tell(std::function<void(const TopologyEvent&)> see) { see_ = std::move(see); }
+
  private:
   void look();
   void run_protocol();
@@ -59,6 +62,7 @@ class RouteUpdates {
 
   build::BuiltLab& lab_;
   Engine& engine_;
+  std::function<void(const TopologyEvent&)> see_;
   std::unique_ptr<routing::Protocol> protocol_;  // made when it is first needed; never where all switches have speakers
   std::vector<bool> has_speaker_;                // by node
   bool is_outside_ = false;                      // all switches have speakers

@@ -185,6 +185,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
       idle.rest(tells ? std::min(quiet, std::max(told + kTellEvery + 200_us - wall, Duration{})) : quiet);
       last = machine.time();  // resting is no gap
     }
+    if (live != nullptr) live->reached_ps.set(static_cast<std::uint64_t>((reached - Instant{}).ps));
     if (wall - told > kTellEvery) {
       told = wall;
       if (progress) progress(reached);

@@ -107,8 +107,9 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/exposition", {"control/build", "control/spec", "dataplane/base", "dataplane/device"}},
       {"control/daemon",
        {"control/base", "control/agents", "control/api", "control/build", "control/exposition", "control/fault", "control/guest",
-        "control/hosts", "control/lab", "control/report", "control/rerouting", "control/spec", "control/speakers",
-        "control/telemetry", "transports/application", "transports/roce", "transports/verbs", "dataplane/base", "dataplane/capture",
+         "control/hosts", "control/lab", "control/picture", "control/report", "control/rerouting", "control/routing", "control/spec",
+         "control/speakers", "control/telemetry", "transports/application", "transports/roce", "transports/verbs", "dataplane/base",
+         "dataplane/capture",
         "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
        {"control/base", "control/api", "control/blast", "control/build", "control/compare", "control/daemon", "control/decode",
@@ -118,7 +119,8 @@ const std::map<std::string, Rooms>& allowed() {
       {"tools/agent",
        {"control/base", "control/agent_protocol", "transports/base", "transports/collectives", "transports/roce",
         "dataplane/base", "dataplane/wire"}},
-      {"tools/railyardd", {"tools/railyard", "control/lab", "control/base", "control/daemon", "control/spec"}},
+      {"tools/railyardd", {"tools/railyard", "tools/web", "control/lab", "control/base", "control/daemon", "control/spec"}},
+      {"tools/web", {"control/daemon"}},
       {"tools/softroce", {"control/base", "control/spec", "control/guest"}},
   };
   return table;

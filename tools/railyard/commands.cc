@@ -61,6 +61,7 @@ void add_complete(CLI::App* command, int& exit_code);
 void add_man(CLI::App* command, int& exit_code);
 void add_help(CLI::App* command, int& exit_code);
 void add_version(CLI::App* command, int& exit_code);
+void add_web(CLI::App* command, int& exit_code);
 
 namespace {
 
@@ -97,6 +98,7 @@ constexpr std::array kCommands{
     Command{"down", kLive, "Stop a live lab, or clean up after one that was killed", add_down},
     Command{"ls", kLive, "List live labs", add_ls},
     Command{"status", kLive, "Show counters, rates, flows and hosts", add_status},
+    Command{"web", kLive, "Print a link to the live page of a lab, or open it", add_web},
     Command{"logs", kLive, "Print the log of a lab's daemon", add_logs},
     Command{"pause", kLive, "Stop simulated time: no packets enter or leave", add_pause},
     Command{"resume", kLive, "Continue after a pause", add_resume},

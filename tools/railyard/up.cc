@@ -23,6 +23,7 @@
 #include "tools/railyard/commands.h"
 #include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
+#include "tools/railyard/page_link.h"
 
 namespace railyard::tools {
 namespace {
@@ -35,6 +36,8 @@ struct UpOptions {
   std::vector<std::string> sets;
   std::string log_level;
   std::string metrics;
+  std::string listen;
+  bool web = false;
   bool detach = false;
 };
 
@@ -64,6 +67,7 @@ pid_t start_daemon(const UpOptions& o, int& ready) {
   for (const std::string& s : o.sets) args.insert(args.end(), {"--set", s});
   if (!o.log_level.empty()) args.insert(args.end(), {"--log-level", o.log_level});
   if (!o.metrics.empty()) args.insert(args.end(), {"--metrics", o.metrics});
+  if (!o.listen.empty() || o.web) args.insert(args.end(), {"--listen", o.listen.empty() ? "127.0.0.1:0" : o.listen});
   if (!o.detach) args.emplace_back("--foreground");
   std::vector<char*> raw;
   for (std::string& a : args) raw.push_back(a.data());
@@ -128,6 +132,7 @@ int up(const UpOptions& o) {
   fmt::print("lab '{}' is up: {} switches, {} hosts, {} links\n", told->lab, lab["size"]["switches"].get<int>(),
              lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>());
   if (!o.metrics.empty()) fmt::print("  http://{}/metrics            for Prometheus\n", o.metrics);
+  if (o.web || !o.listen.empty()) print_page(LabDir(told->lab));
   if (o.detach) {
     fmt::print("  railyard status --watch     rates, once a second\n  railyard down               stops it\n");
     return kOk;
@@ -233,12 +238,16 @@ void add_up(CLI::App* command, int& exit_code) {
   command->add_option("--set", o->sets, "Override a value of the file")->type_name("PATH=VALUE");
   command->add_option("--metrics", o->metrics, "Answer GET /metrics for Prometheus at this loopback address")
       ->type_name("ADDRESS:PORT");
+  command->add_flag("--web", o->web, "Serve the live page on this machine, and print its address");
+  command->add_option("--listen", o->listen, "Serve the page and the API at this loopback address; port 0: any that is free")
+      ->type_name("ADDRESS:PORT");
   command->add_option("--log-level", o->log_level, "Lowest level in the daemon's log (default: info)")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(
       "run.duration of the file is ignored: built-in traffic without `bytes` or `stop` runs until the lab stops.\n"
       "Examples:\n"
       "  railyard up topologies/labs/softroce-pair.yaml --detach\n"
+      "  railyard up topologies/labs/rails-4x8.yaml --web --detach\n"
       "  railyard exec h1 ping -c 3 h2\n"
       "  railyard down");
   command->callback([o, &exit_code] { exit_code = up(*o); });

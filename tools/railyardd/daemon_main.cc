@@ -20,6 +20,7 @@
 #include "control/lab/version.h"
 #include "control/spec/input_error.h"
 #include "tools/railyard/arguments.h"
+#include "tools/web/page.h"
 
 namespace {
 
@@ -40,6 +41,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--log-level", o.config.log_level, "Lowest level to log: trace, debug, info, warning, error, off")
       ->capture_default_str();
   app.add_option("--metrics", o.config.metrics, "Answer GET /metrics at this loopback address")->type_name("ADDRESS:PORT");
+  app.add_option("--listen", o.config.listen, "Serve the page and the API at this loopback address")->type_name("ADDRESS:PORT");
   app.add_flag("--foreground", o.config.log_to_stderr, "Log to standard error too");
 }
 
@@ -51,6 +53,7 @@ int daemon_main(int argc, char** argv) {
   CLI::App app{"Runs one live lab. `railyard up` starts it; `railyard down`, SIGTERM or SIGINT stop it.", "railyardd"};
   const auto options = std::make_unique<Options>();
   add_options(app, *options);
+  options->config.page = web::page();
   app.set_version_flag("--version", "railyardd " + lab::version(), "Print the version and exit");
   take_one_value_each(app);
   try {

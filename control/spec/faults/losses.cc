@@ -18,7 +18,7 @@ void check_burst_loss(const Tree& map, const BurstLoss& b) {
 
 FaultKind Loss::kind() {
   return described({.key = "loss",
-                    .help = "of a link: lose lose each frame with this probability; or bursts (Gilbert-Elliott)",
+                    .help = "of a link: lose each frame with this probability; or bursts (Gilbert-Elliott)",
                     .one_direction = true,
                     .one_class = true,
                     .own_chance = true,

@@ -125,6 +125,15 @@ TEST_F(Http, ErrorsAreSentencesWithTheirStatus) {
   EXPECT_EQ(status, 400);
 }
 
+TEST_F(Http, ErrorsAreProblemDetails) {
+  const Raw raw(path);
+  raw.say("GET /v1/no HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const std::string answer = raw.rest();
+  EXPECT_THAT(answer, HasSubstr("Content-Type: application/problem+json\r\n"));
+  EXPECT_EQ(nlohmann::json::parse(answer.substr(answer.find("\r\n\r\n"))),
+            (nlohmann::json{{"type", "about:blank"}, {"title", "Conflict"}, {"status", 409}, {"detail", "not now"}}));
+}
+
 TEST_F(Http, ABodyThatIsTooLargeIsRefused) {
   int status = 0;
   EXPECT_EQ(error_of({"POST", "/x", std::string(70'000, 'a')}, &status), "the body is longer than 65536 bytes");
@@ -286,6 +295,91 @@ TEST_F(Http, APathThatCannotBeIsRefused) {
   EXPECT_THROW(HttpServer(config, {}), std::runtime_error);
 }
 
+// ---- Streams of events -----------------------------------------------------------------------------------------------
+
+class Streams : public Http {
+ protected:
+  Streams() {
+    server.reset();
+    config.most_watchers = 3;
+    server = std::make_unique<HttpServer>(config, [this](const Request& r) { return answer(r); });
+  }
+  Response answer(const Request& r) {
+    if (r.target != "/events") return {200, {{"target", r.target}}};
+    Response out{200, nullptr};
+    out.events = EventStream{std::chrono::milliseconds(1), [this, n = 0]() mutable -> std::optional<std::string> {
+                               if (ends) return std::nullopt;
+                               return quiet ? std::string() : "data: " + std::to_string(++n) + padding + "\n\n";
+                             }};
+    return out;
+  }
+  static constexpr const char* kAsk = "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n";
+
+  std::atomic<bool> ends = false;
+  std::atomic<bool> quiet = false;
+  std::string padding;
+};
+
+TEST_F(Streams, EventsComeUntilTheyEnd) {
+  const Raw raw(path);
+  raw.say(kAsk);
+  std::string got;
+  while (got.find("data: 3\n\n") == got.npos) got += raw.some();
+  EXPECT_THAT(got, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(got, HasSubstr("Content-Type: text/event-stream\r\n"));
+  EXPECT_THAT(got, HasSubstr("\r\n\r\ndata: 1\n\ndata: 2\n\n"));
+  ends = true;
+  raw.rest();  // the server hangs up
+}
+
+// A silent stream is no client that has nothing to say: it is not sent away, and others get in beside it.
+TEST_F(Streams, ThoseWhoWaitForEventsTakeNobodysPlace) {
+  quiet = true;
+  std::vector<std::unique_ptr<Raw>> watchers;
+  for (int i = 0; i < 3; ++i) {
+    watchers.push_back(std::make_unique<Raw>(path));
+    watchers.back()->say(kAsk);
+    EXPECT_THAT(watchers.back()->some(), HasSubstr("text/event-stream"));
+  }
+  std::vector<std::unique_ptr<Raw>> silent;
+  for (int i = 0; i < 4; ++i) silent.push_back(std::make_unique<Raw>(path));
+  EXPECT_EQ(ask(path, {"GET", "/x", nullptr})["target"], "/x");
+  std::this_thread::sleep_for(config.patience * 2);
+  quiet = false;
+  for (const auto& w : watchers) EXPECT_THAT(w->some(), StartsWith("data: 1"));
+}
+
+TEST_F(Streams, ThereIsALimitOfThem) {
+  std::vector<std::unique_ptr<Raw>> watchers;
+  for (int i = 0; i < 3; ++i) {
+    watchers.push_back(std::make_unique<Raw>(path));
+    watchers.back()->say(kAsk);
+    EXPECT_THAT(watchers.back()->some(), HasSubstr("text/event-stream"));
+  }
+  const Raw late(path);
+  late.say(kAsk);
+  EXPECT_THAT(late.some(), StartsWith("HTTP/1.1 503"));
+  watchers.pop_back();
+  // Room again, once the server has seen that it went.
+  std::string got;
+  for (int i = 0; i < 1000 && got.find(" 200 ") == got.npos; ++i) {
+    const Raw next(path);
+    next.say(kAsk);
+    got = next.some();
+  }
+  EXPECT_THAT(got, HasSubstr("text/event-stream"));
+}
+
+// Who does not read gets fewer events, and the server keeps one of them.
+TEST_F(Streams, ASlowReaderCostsNobodyAnything) {
+  padding = std::string(100'000, '.');
+  const Raw slow(path);
+  slow.say(kAsk);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(ask(path, {"GET", "/x", nullptr})["target"], "/x");
+  std::this_thread::sleep_for(config.patience * 3);
+  slow.rest();  // what was on its way; then the server has hung up
+}
+
 // ---- TCP, on this machine ------------------------------------------------------------------------------------------
 
 class Loopback : public testing::Test {
@@ -336,6 +430,33 @@ TEST_F(Loopback, ANameInTheHostFieldIsRefused) {
     EXPECT_THAT(get(host), StartsWith("HTTP/1.1 200 ")) << host;
   for (const char* host : {"example.org", "example.org:9420", "", "localhost.example.org", "127.0.0.1.example.org", ":9420"})
     EXPECT_THAT(get(host), StartsWith("HTTP/1.1 403 ")) << host;
+}
+
+TEST_F(Loopback, APortOfZeroIsAnyThatIsFree) {
+  const HttpServer other(HttpServerConfig{.socket = {}, .loopback = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, 0}},
+                         [](const Request&) { return Response{200, {{"other", true}}}; });
+  EXPECT_NE(other.endpoint().port, 0);
+  EXPECT_NE(other.endpoint().port, port);
+  port = other.endpoint().port;
+  EXPECT_THAT(get("127.0.0.1"), HasSubstr("{\"other\":true}"));
+}
+
+TEST_F(Loopback, WhoIsNotAdmittedIsNotHeard) {
+  int heard = 0;
+  const HttpServer guarded(
+      HttpServerConfig{.socket = {},
+                       .loopback = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, 0},
+                       .admit = [](const Request& r) -> std::optional<Response> {
+                         if (r.authorization.empty()) throw ApiError(401, "who?");
+                         return std::nullopt;
+                       }},
+      [&](const Request&) { return ++heard, Response{200, {{"known", true}}}; });
+  port = guarded.endpoint().port;
+  const std::string got = get("127.0.0.1");
+  EXPECT_THAT(got, StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(got, HasSubstr("WWW-Authenticate: Bearer\r\n"));
+  EXPECT_THAT(get("127.0.0.1\r\nAuthorization: x"), HasSubstr("\"known\":true"));
+  EXPECT_EQ(heard, 1);
 }
 
 TEST_F(Loopback, OtherAddressesAndPortsInUseAreRefused) {

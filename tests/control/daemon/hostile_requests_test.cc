@@ -102,6 +102,7 @@ class Draw {
     out += one_of(
         {"/lab",       "/status",    "/audit",   "/pauses",   "/collectives", "/flows",   "/report",      "/agents/",
          "/series",    "/int",       "/hosts/",  "/restart",  "/again",       "/links",   "/attachments", "/hold",
+         "/layout",    "/history",   "/snapshot", "/happenings", "/schema",  "/web",      "/openapi.json",
          "/captures",  "/captures/", "/replays", "/replays/", "/faults",      "/faults/", "/faults/log",  "/settings",
          "/settings/", "/",          "//"});
     for (std::size_t i = below(3); i > 0; --i)

@@ -28,7 +28,10 @@ RunningLabFixture::RunningLabFixture(const std::string& fabric)
       session_(settings_.lab(), {}),
       log_(folder_ / "log"),
       lab_(std::make_unique<LiveLab>("x", session_, live_, log_)),
-      engine_([this] { session_.run(stop_, &live_); }) {}
+      watch_(std::make_unique<Watch>(session_, live_, log_)),
+      engine_([this] { session_.run(stop_, &live_); }) {
+  lab_->watched_by(*watch_);
+}
 
 RunningLabFixture::~RunningLabFixture() { end(); }
 

@@ -12,6 +12,7 @@
 
 #include "control/daemon/live_lab.h"
 #include "control/daemon/settings.h"
+#include "control/daemon/watch.h"
 
 namespace railyard::daemon {
 
@@ -61,6 +62,7 @@ run: { clock: wall, memory: 256MiB }
   WallClockLive live_;
   Log log_;
   std::unique_ptr<LiveLab> lab_;
+  std::unique_ptr<Watch> watch_;  // not started
   std::thread engine_;
 };
 

@@ -66,6 +66,32 @@ TEST_F(Live, UpLookBreakALinkDown) {
   EXPECT_TRUE(state().empty());
 }
 
+TEST_F(Live, ThePageIsWhereItIsSaid) {
+  const Outcome up = railyard({"up", "lab.yaml", "--detach", "--web"});
+  ASSERT_EQ(up.exit_code, kOk) << up.err;
+  EXPECT_THAT(up.out, AllOf(HasSubstr("\n  http://127.0.0.1:"), HasSubstr("/#code="), HasSubstr("\n  Token for programs: ")));
+  const std::string file = (folder_ / "state/small/token").string();
+  struct stat st {};
+  ASSERT_EQ(::stat(file.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u);
+  const std::string web = railyard({"web"}).out;
+  EXPECT_THAT(web, AllOf(StartsWith("lab small: http://127.0.0.1:"), HasSubstr("Token for programs: " + file)));
+  EXPECT_NE(web.substr(web.find('#'), 70), up.out.substr(up.out.find('#'), 70)) << "each link works once";
+  const std::string log = railyard({"logs"}).out;
+  EXPECT_THAT(log, AllOf(HasSubstr("listening at http://127.0.0.1:"), testing::Not(HasSubstr("code="))));
+  EXPECT_EQ(railyard({"down"}).out, "lab 'small' stopped\n");
+  EXPECT_TRUE(state().empty());
+}
+
+TEST_F(Live, APageElsewhereOrOfALabWithoutOneIsRefused) {
+  for (const char* listen : {"0.0.0.0:8421", "192.0.2.1:8421", "[2001:db8::1]:0"})
+    EXPECT_THAT(refused(kUsage, {"up", "lab.yaml", "--detach", "--listen", listen}), HasSubstr("is no loopback address"));
+  for (const char* listen : {"8421", "localhost:8421", "127.0.0.1", "127.0.0.1:70000"})
+    EXPECT_THAT(refused(kUsage, {"up", "lab.yaml", "--detach", "--listen", listen}), HasSubstr("expected one such as 127.0.0.1:8421"));
+  up();
+  EXPECT_EQ(refused(kFailed, {"web"}), "railyard: the lab has no page; start it with `railyard up --web`\n");
+}
+
 TEST_F(Live, WhatItIsToldWhileItIsUp) {
   up();
   EXPECT_THAT(railyard({"set", "qos.default.classes.3.ecn.kmin=100KB", "qos.default.classes.3.path=spray"}).out,

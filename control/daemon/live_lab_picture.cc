@@ -1,0 +1,49 @@
+// What a live lab shows of itself to those who watch it.
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/daemon/layout.h"
+#include "control/daemon/live_lab.h"
+#include "control/spec/json_schema.h"
+
+namespace railyard::daemon {
+
+using api::ApiError;
+using nlohmann::json;
+
+Watch& LiveLab::watch() const {
+  if (watch_ == nullptr) throw ApiError(503, "the lab is still starting: nothing can be watched yet");
+  return *watch_;
+}
+
+json LiveLab::layout(const std::string& folding) const {
+  if (folding.empty() || folding == "readable") return layout_json(session_.lab().spec(), picture::Folding::kReadable);
+  if (folding == "none") return layout_json(session_.lab().spec(), picture::Folding::kNone);
+  throw ApiError(400, fmt::format("folding: '{}'; expected readable or none", folding));
+}
+
+json LiveLab::state() {
+  json out = about();
+  out["faults"] = faults_.list()["faults"];
+  const spec::Lab& lab = session_.lab().spec();
+  for (json& f : out["faults"])
+    f["touches"] = touched_json(lab, f["on"].get<std::string>(), f["what"].get<std::string>());
+  out["links_down"] = json::array();
+  for (const spec::LinkSpec& link : lab.links)
+    if (down_.contains(session_.lab().port(link.a))) out["links_down"].push_back(fmt::format("{}:{}", link.a.node, link.a.port));
+  out["hosts"] = json::array();
+  for (const spec::NodeSpec& node : lab.nodes)
+    if (node.kind == spec::NodeSpec::Kind::kHost) out["hosts"].push_back(host_status(node));
+  return out;
+}
+
+json LiveLab::schema() { return json::parse(spec::json_schema()); }
+
+json LiveLab::web() const {
+  if (!link_) throw ApiError(409, "the lab has no page; start it with `railyard up --web`");
+  return link_();
+}
+
+}  // namespace railyard::daemon

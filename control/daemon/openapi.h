@@ -1,0 +1,10 @@
+// The description of the API: openapi.json, OpenAPI 3.1.
+#pragma once
+
+#include <string_view>
+
+namespace railyard::daemon {
+
+std::string_view openapi() noexcept;
+
+}  // namespace railyard::daemon
