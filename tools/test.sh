@@ -68,7 +68,7 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" "${packages_package[@]}" "${packages_python[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" "${packages_libfabric[@]}" "${packages_package[@]}" "${packages_python[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH="$long" -DRAILYARD_HEADERS="$long"
@@ -103,6 +103,9 @@ step "live labs come and go" "$root/tests/live/run.sh"
 step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "RDMA programs through a live lab" "$root/tests/live/verbs.sh"
+libfabric=()
+[[ $mode == --all ]] && libfabric=(--long)
+step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${libfabric[@]+"${libfabric[@]}"}"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

@@ -1,24 +1,34 @@
 #include "control/daemon/application_nics.h"
 
+#include <algorithm>
 #include <map>
 
 #include "control/build/device_settings.h"
 #include "control/build/roce_nics.h"
+#include "control/build/uet_nics.h"
 #include "control/spec/addresses.h"
 #include "control/spec/link_ends.h"
 
 namespace railyard::daemon {
 namespace {
 
-void set_link(const spec::Lab& lab, const spec::LinkEnd& end, ApplicationNic& nic) {
+void set_link(const spec::Lab& lab, const spec::LinkEnd& end, std::uint32_t least_mtu, ApplicationNic& nic) {
   const spec::LinkSpec& link = *end.link;
   nic.grant.mtu = static_cast<std::uint32_t>(link.mtu);
   // What a sender may send in wall time.
   nic.grant.rate = {static_cast<std::int64_t>(static_cast<Int128>(link.rate.bps) * lab.run.scale_numerator /
                                               lab.run.scale_denominator)};
   nic.grant.next_hop = spec::port_mac(lab, end.peer);
-  nic.settings = build::RoceNics::application_settings(lab, nic.name, nic.grant.rate,
-                                                       build::framing_of_frames(lab, nic.name, link.framing));
+  const Framing framing = build::framing_of_frames(lab, nic.name, link.framing);
+  nic.settings = build::RoceNics::application_settings(lab, nic.name, nic.grant.rate, framing);
+  nic.uet_settings = build::UetNics::application_settings(lab, nic.name, nic.grant.rate, framing, least_mtu);
+}
+
+bool is_applications(const spec::Lab& lab, const spec::PortName& name) {
+  const spec::NodeSpec* const node = lab.find(name.node);
+  const auto nic = static_cast<std::size_t>(name.port) - 1;
+  return node != nullptr && nic < node->nics.size() &&
+         std::holds_alternative<spec::AttachApplication>(node->nics[nic].attach);
 }
 
 }  // namespace
@@ -33,6 +43,9 @@ VerbsDevice ApplicationNic::device() const {
 
 std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
   const std::map<spec::PortName, spec::LinkEnd> ends = spec::link_ends(lab);
+  std::uint32_t least_mtu = ~std::uint32_t{0};
+  for (const auto& [name, end] : ends)
+    if (is_applications(lab, name)) least_mtu = std::min(least_mtu, static_cast<std::uint32_t>(end.link->mtu));
   std::vector<ApplicationNic> out;
   for (const spec::NodeSpec& node : lab.nodes) {
     for (std::size_t i = 0; i < node.nics.size(); ++i) {
@@ -45,7 +58,7 @@ std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
       const auto& classes = lab.qos.at(lab.hosts.at(node.profile).qos).dscp_to_class;
       for (std::size_t d = 0; d < a.grant.dscp_to_class.size() && d < classes.size(); ++d)
         a.grant.dscp_to_class[d] = static_cast<std::uint8_t>(classes[d]);
-      if (const auto end = ends.find(a.name); end != ends.end()) set_link(lab, end->second, a);
+      if (const auto end = ends.find(a.name); end != ends.end()) set_link(lab, end->second, least_mtu, a);
       out.push_back(a);
     }
   }

@@ -41,6 +41,8 @@ const std::map<std::string, Rooms>& allowed() {
       {"transports/verbs",
        {"transports/application", "transports/base", "transports/roce", "dataplane/base", "dataplane/wire"}},
       {"transports/uet", {"transports/base", "transports/collectives", "dataplane/base", "dataplane/wire"}},
+      {"transports/libfabric",
+       {"transports/application", "transports/base", "transports/uet", "dataplane/base", "dataplane/wire"}},
 
       // What the other rooms of control share.
       {"control/base", {"dataplane/base"}},
@@ -53,8 +55,8 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/routing", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/switch"}},
       {"control/build",
        {"control/collectives", "control/spec", "control/workload", "control/routing", "transports/base",
-        "transports/collectives", "transports/roce", "transports/uet", "transports/verbs", "dataplane/base", "dataplane/wire",
-        "dataplane/packet", "dataplane/device", "dataplane/switch", "dataplane/nic", "dataplane/trunk",
+        "transports/collectives", "transports/libfabric", "transports/roce", "transports/uet", "transports/verbs",
+        "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/switch", "dataplane/nic", "dataplane/trunk",
         "dataplane/port"}},
       {"control/fault",
        {"control/base", "control/spec", "control/build", "dataplane/base", "dataplane/wire", "dataplane/packet",
@@ -105,7 +107,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/daemon",
        {"control/base", "control/agents", "control/api", "control/build", "control/exposition", "control/fault", "control/guest",
         "control/hosts", "control/lab", "control/report", "control/rerouting", "control/spec", "control/speakers",
-        "control/telemetry", "transports/application", "transports/verbs", "dataplane/base", "dataplane/capture",
+        "control/telemetry", "transports/application", "transports/libfabric", "transports/verbs", "dataplane/base", "dataplane/capture",
         "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
        {"control/base", "control/api", "control/blast", "control/build", "control/compare", "control/daemon", "control/decode",

@@ -1,5 +1,6 @@
 #include "tools/railyard/application_environment.h"
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -21,6 +22,15 @@ fs::path provider() {
         fmt::format("{}/librailyard-rdmav34.so is missing: it is built only with libibverbs (Debian: libibverbs-dev)",
                     folder.string()));
   return folder / "librailyard";  // libibverbs appends the rest
+}
+
+// Where libfabric looks for providers: ours first, then where it would look without this variable.
+std::string fabric_providers(const fs::path& ours) {
+  constexpr const char* kVariable = "FI_PROVIDER_PATH";
+  constexpr const char* kDefault = "/usr/lib/x86_64-linux-gnu/libfabric";
+  const char* const said = std::getenv(kVariable);
+  const std::string others = said != nullptr && *said != '\0' ? said : kDefault;
+  return others.starts_with(ours.string()) ? others : ours.string() + ":" + others;
 }
 
 // With the RDMA core in the kernel, libibverbs lists the kernel's devices and nothing else.
@@ -47,7 +57,11 @@ std::vector<std::string> devices_in(const fs::path& tree) {
 std::vector<std::pair<std::string, std::string>> application_environment(const fs::path& tree) {
   check_kernel();
   daemon::make_device_nodes(devices_in(tree));
-  return {{"SYSFS_PATH", tree.string()}, {"IBV_DRIVERS", provider().string()}, {"RDMAV_DRIVERS", provider().string()}};
+  const fs::path verbs = provider();
+  return {{"SYSFS_PATH", tree.string()},
+          {"IBV_DRIVERS", verbs.string()},
+          {"RDMAV_DRIVERS", verbs.string()},
+          {"FI_PROVIDER_PATH", fabric_providers(verbs.parent_path())}};
 }
 
 }  // namespace railyard::tools

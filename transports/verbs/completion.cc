@@ -5,9 +5,8 @@
 #include <cerrno>
 
 #include <arpa/inet.h>
-#include <sched.h>
-#include <time.h>
 
+#include "transports/application/give_way.h"
 #include "transports/verbs/objects.h"
 
 namespace railyard::verbs {
@@ -18,21 +17,6 @@ namespace {
 constexpr std::uint32_t kEmptyPolls = 64;
 // Of polls that find something: every so many the engine is driven, too.
 constexpr std::uint32_t kPollsPerPump = 8;
-
-// Gives the processor to others. Beside programs that compute, who yields again and again is set back by whole slices
-// (Linux 6.18: milliseconds), and who sleeps is not; but a sleep takes 50 us where a yield takes one.
-void give_way() noexcept {
-  constexpr Duration kSetBack{500'000'000}, kFor{100'000'000'000};
-  thread_local Instant crowded_until{};
-  const Instant before = Nic::now();
-  if (before < crowded_until) {
-    constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 1};
-    ::nanosleep(&kShort, nullptr);
-    return;
-  }
-  ::sched_yield();
-  if (const Instant after = Nic::now(); after - before > kSetBack) crowded_until = after + kFor;
-}
 
 bool is_receive(roce::WcOpcode opcode) noexcept {
   return opcode == roce::WcOpcode::kRecv || opcode == roce::WcOpcode::kRecvWriteImm;
@@ -126,7 +110,7 @@ int next_poll(ibv_cq_ex* ex) {
     const std::lock_guard lock(state.nic->mutex());
     n = take(state, cq, {&cq.current, 1}, yields);
   }
-  if (yields) give_way();
+  if (yields) application::give_way();
   if (n == 0) return ENOENT;
   ex->wr_id = cq.current.wr_id;
   ex->status = static_cast<ibv_wc_status>(cq.current.status);
@@ -212,7 +196,7 @@ int poll_cq(ibv_cq* handle, int entries, ibv_wc* wc) {
       if (n < most) break;
     }
   }
-  if (yields) give_way();
+  if (yields) application::give_way();
   return done;
 }
 

@@ -14,6 +14,7 @@
 
 #include "dataplane/base/assert.h"
 #include "dataplane/wire/parse.h"
+#include "transports/libfabric/nic_settings.h"
 #include "transports/verbs/nic_settings.h"
 
 namespace railyard::verbs {
@@ -99,9 +100,22 @@ void FakeLab::admit() {
   welcome.nic.next_hop = {{2, 0, 0, 0, 1, 0}};
   welcome.nic.address_v4 = wire::IpAddress{0x0A000000u + number};
   welcome.nic.dscp_to_class[26] = 3;
-  const NicSettings settings;
-  welcome.settings_octets = sizeof settings;
-  std::memcpy(welcome.settings.data(), &settings, sizeof settings);
+  m.address = welcome.nic.address_v4;
+  m.transport = hello.transport;
+  const auto set = [&](const auto& settings) {
+    welcome.settings_octets = sizeof settings;
+    std::memcpy(welcome.settings.data(), &settings, sizeof settings);
+  };
+  if (hello.transport == application::Transport::kUet) {
+    welcome.nic.uet = {.job_id = 7,
+                       .first_pdcid = static_cast<std::uint16_t>(number * 512),
+                       .most_pdcids = 512,
+                       .first_pid_on_fep = static_cast<std::uint16_t>(number * 32),
+                       .most_pids = 32};
+    set(libfabric::NicSettings{});
+  } else {
+    set(NicSettings{});
+  }
   const FileDescriptor memory(::memfd_create("fake", MFD_CLOEXEC));
   RAILYARD_ASSERT(::ftruncate(memory.get(), static_cast<off_t>(kRings.octets())) == 0, "there is memory");
   m.memory =
@@ -136,11 +150,13 @@ bool FakeLab::carry(Member& from) {
   while (const auto frame = from.from->front()) {
     const std::size_t whole = frame->octets.size() + ((frame->flags & kFrameIcrcPending) != 0 ? std::size_t{4} : 0);
     const auto view = wire::parse_frame(frame->octets, whole);
-    RAILYARD_ASSERT(view && view->has_bth, "a provider sends RoCEv2 and nothing else");
+    const bool uet = from.transport == application::Transport::kUet;
+    RAILYARD_ASSERT(view && (uet ? view->uet_entropy.has_value() : view->has_bth),
+                    "a provider sends its transport and nothing else");
     const unsigned lose = lose_;
     if (lose == 0 || ++carried_ % lose != 0) {
       for (Member& to : members_) {
-        if (view->destination_qp / kQpns * kQpns != to.first_qpn) continue;
+        if (uet ? view->destination != to.address : view->destination_qp / kQpns * kQpns != to.first_qpn) continue;
         std::byte* const room = to.to->next();
         if (room == nullptr) return any;
         std::memcpy(room, frame->octets.data(), frame->octets.size());

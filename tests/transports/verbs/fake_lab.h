@@ -1,5 +1,5 @@
 // A lab without a fabric: it hands out rings as the daemon does, and a thread carries frames between those who have
-// them, by destination QP.
+// them, by destination QP; those of UET by address.
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,8 @@ class FakeLab {
     std::unique_ptr<FrameRingConsumer> from;
     std::unique_ptr<FrameRingProducer> to;
     std::uint32_t first_qpn = 0;
+    wire::IpAddress address{};
+    application::Transport transport = application::Transport::kRoce;
   };
   void run();
   void admit();
