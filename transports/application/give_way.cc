@@ -14,12 +14,16 @@ void give_way() noexcept {
   thread_local Instant crowded_until{};
   const Instant before = NicDriver::now();
   if (before < crowded_until) {
-    constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 1};
-    ::nanosleep(&kShort, nullptr);
+    sleep_a_moment();
     return;
   }
   ::sched_yield();
   if (const Instant after = NicDriver::now(); after - before > kSetBack) crowded_until = after + kFor;
+}
+
+void sleep_a_moment() noexcept {
+  constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 1};
+  ::nanosleep(&kShort, nullptr);
 }
 
 }  // namespace railyard::application

@@ -20,8 +20,9 @@ void Cq::push(const Entry& entry) {
 
 namespace {
 
-// Reads in a row that find nothing before the processor is given to others.
-constexpr std::uint32_t kEmptyReads = 64;
+// Of reads in a row that find nothing, after every so many the processor is given to others; after so many by sleeping:
+// ranks of MPI are bound to processors, and the fabric, which they wait for, may have to run on one of these.
+constexpr std::uint32_t kEmptyReads = 64, kManyEmptyReads = 2048;
 // Of reads that find something: every so many the engine is driven, too.
 constexpr std::uint32_t kReadsPerPump = 8;
 // How often a reader that may sleep looks before it does.
@@ -69,7 +70,7 @@ ssize_t take(Cq& cq, void* buffer, std::size_t count, fi_addr_t* sources) noexce
 ssize_t read_from(fid_cq* handle, void* buffer, std::size_t count, fi_addr_t* sources) {
   Cq& cq = of(handle);
   Domain& domain = *cq.domain;
-  bool yields = false;
+  std::uint32_t empty = 0;
   ssize_t n = 0;
   {
     const std::lock_guard lock(domain.nic->mutex());
@@ -79,12 +80,16 @@ ssize_t read_from(fid_cq* handle, void* buffer, std::size_t count, fi_addr_t* so
       cq.empty = 0;
       // Nothing is under way any more: the application may wait for what comes next elsewhere.
       if (domain.sends_open + domain.receives_open == 0) domain.nic->leave();
-    } else if (++cq.empty >= kEmptyReads) {
-      cq.empty = 0;
-      yields = true;
+    } else {
+      empty = ++cq.empty;
     }
   }
-  if (yields) application::give_way();
+  if (empty % kEmptyReads != 0 || empty == 0) return n;
+  if (empty < kManyEmptyReads) {
+    application::give_way();
+  } else {
+    application::sleep_a_moment();
+  }
   return n;
 }
 

@@ -159,7 +159,7 @@ TEST_F(UetProcessesTest, AControlPacketOfASetupFollowsItsRequest) {
 TEST_F(UetProcessesTest, ItIsTheSameWithoutUdp) {
   give(frame_of(syn(9), request(2 * 32), {.udp = false}));
   EXPECT_TRUE(b.got());
-  EXPECT_TRUE(passes(a, frame_of(syn(512), request(9), {.udp = false})));
+  EXPECT_TRUE(passes(a, frame_of(syn(512), request(9, kJob, uet_initiator_of(32, 1)), {.udp = false})));
 }
 
 TEST_F(UetProcessesTest, AProcessSendsInItsOwnNameAlone) {
