@@ -115,8 +115,8 @@ class Applications::Server {
   struct Nic {
     ApplicationNic about;
     ApplicationPort* port = nullptr;
-    std::deque<std::uint32_t> returned{};  // blocks of QP numbers, the one that is longest free first
-    std::uint32_t next_block = 1;          // never given out; block 0 has QP 0 and QP 1
+    std::deque<std::uint32_t> returned{};      // blocks of QP numbers, the one that is longest free first
+    std::uint32_t next_block = 1;              // never given out; block 0 has QP 0 and QP 1
     std::deque<std::uint32_t> uet_returned{};  // the same of numbers of UET
     std::uint32_t next_uet_block = 0;
   };
@@ -232,11 +232,13 @@ class Applications::Server {
     const uet::EncapsulationConfig& e = nic.about.uet_settings.encapsulation;
     // Others the fabric does not know for what they are.
     if (e.udp ? e.udp_port != wire::kUetPort : e.ip_protocol != wire::ip_protocol::kUetNative)
-      return no(EOPNOTSUPP, fmt::format("applications speak UET on UDP port {} or IP protocol {} only; the host's profile "
-                                        "has another (uet: udp-port, ip-protocol)",
-                                        wire::kUetPort, wire::ip_protocol::kUetNative));
+      return no(EOPNOTSUPP,
+                fmt::format("applications speak UET on UDP port {} or IP protocol {} only; the host's profile "
+                            "has another (uet: udp-port, ip-protocol)",
+                            wire::kUetPort, wire::ip_protocol::kUetNative));
     const auto block = take_uet_block(nic);
-    if (!block) return no(EMFILE, fmt::format("{} processes have opened it for UET, as many as can be", UetNumbers::kProcesses));
+    if (!block)
+      return no(EMFILE, fmt::format("{} processes have opened it for UET, as many as can be", UetNumbers::kProcesses));
     const UetNumbers numbers{.block = static_cast<std::uint8_t>(*block), .job_id = kApplicationsJob};
     client.nic = &nic;
     client.process = std::make_shared<ApplicationProcess>(FrameRingPairGeometry{kRing, kRing}, numbers);

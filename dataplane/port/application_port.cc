@@ -93,7 +93,8 @@ void ApplicationPort::found_broken(ApplicationProcess& process) noexcept {
 
 // ---- From processes ----------------------------------------------------------------------------------------------
 
-// A process speaks its transport with the NIC's addresses and nothing else, so that it cannot be taken for another host.
+// A process speaks its transport with the NIC's addresses and nothing else, so that it cannot be taken for another
+// host.
 bool ApplicationPort::is_ours(const std::byte* frame, std::size_t octets, std::size_t whole,
                               ApplicationProcess& process) noexcept {
   const auto view = wire::parse_frame({frame, octets}, whole);
@@ -101,8 +102,7 @@ bool ApplicationPort::is_ours(const std::byte* frame, std::size_t octets, std::s
       view && process.uet() ? railyard::may_send_uet(*process.uet(), *view, {frame, octets}) : std::optional<bool>{};
   const bool is_its_transport =
       view && view->vid == 0 &&
-      (process.uet() ? may_send_uet.has_value()
-                     : view->destination_port == wire::kRoceV2Port && view->l4_offset != 0);
+      (process.uet() ? may_send_uet.has_value() : view->destination_port == wire::kRoceV2Port && view->l4_offset != 0);
   if (!is_its_transport) {
     process.counters_.malformed.increment();
     return false;
@@ -221,10 +221,10 @@ bool ApplicationPort::keeps_waiting(ApplicationProcess& process) noexcept {
 
 // False: it waits.
 bool ApplicationPort::give_one(PacketPool& pool, Packet* packet) {
-  ApplicationProcess* const process =
-      !packet->is_rdma()                                  ? nullptr
-      : (packet->entropy & Packet::kUetEntropy) != 0 ? uet_.find(*packet)
-                                                          : by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks];
+  ApplicationProcess* const process = !packet->is_rdma() ? nullptr
+                                      : (packet->entropy & Packet::kUetEntropy) != 0
+                                          ? uet_.find(*packet)
+                                          : by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks];
   if (process == nullptr) {
     not_sent_.increment();
     pool.release(packet);

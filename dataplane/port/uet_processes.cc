@@ -73,7 +73,8 @@ bool read_names(std::span<const std::byte> packet, Named& out) noexcept {
   return true;
 }
 
-// The UET packet in a frame whose IP header is at `l3`, and where it comes from; empty: it is not where it is looked for.
+// The UET packet in a frame whose IP header is at `l3`, and where it comes from; empty: it is not where it is looked
+// for.
 std::span<const std::byte> uet_packet(std::span<const std::byte> frame, std::size_t l3,
                                       wire::IpAddress* source = nullptr) noexcept {
   if (frame.size() < l3 + wire::Ipv4::kOctets) return {};

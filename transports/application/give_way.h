@@ -3,7 +3,8 @@
 
 namespace railyard::application {
 
-// Gives the processor to others: with as many spinning programs as processors, a round trip takes milliseconds otherwise.
+// Gives the processor to others: with as many spinning programs as processors, a round trip takes milliseconds
+// otherwise.
 void give_way() noexcept;
 // The same to those who get nothing of a program that only yields: to other sessions (autogroups), where a program is
 // bound to one processor. It takes 50 us.

@@ -1,8 +1,8 @@
 // Who lets time pass in a transport engine that runs in an application's process.
 //
-// Whoever calls into the library drives the engine. A thread of the library's own does it while nobody calls: a peer may
-// read or write the application's memory at any time, and timers run. While the application calls, the thread only looks
-// now and then whether it still does.
+// Whoever calls into the library drives the engine. A thread of the library's own does it while nobody calls: a peer
+// may read or write the application's memory at any time, and timers run. While the application calls, the thread only
+// looks now and then whether it still does.
 #pragma once
 
 #include <atomic>

@@ -14,14 +14,14 @@ namespace railyard::libfabric {
 // layout; numbers are in this machine's octet order, for addresses stay on this machine.
 struct Address {
   std::uint8_t version = 1;
-  std::uint8_t flags = 0;             // none: relative addressing
-  std::uint16_t capabilities = 0;     // of the fabric endpoint (FEP): not said
-  std::uint16_t pid_on_fep = 0;       // 12 bits
-  std::uint16_t resource_index = 0;   // 12 bits; one for RMA, SEND and TAGGED alike
+  std::uint8_t flags = 0;            // none: relative addressing
+  std::uint16_t capabilities = 0;    // of the fabric endpoint (FEP): not said
+  std::uint16_t pid_on_fep = 0;      // 12 bits
+  std::uint16_t resource_index = 0;  // 12 bits; one for RMA, SEND and TAGGED alike
   std::uint16_t resource_indices = 1;
   std::uint16_t reserved = 0;
-  std::uint32_t initiator = 0;        // what it calls itself in messages
-  wire::IpAddress fabric_address{};   // of the FEP
+  std::uint32_t initiator = 0;       // what it calls itself in messages
+  wire::IpAddress fabric_address{};  // of the FEP
 
   bool operator==(const Address&) const = default;
 };

@@ -21,11 +21,10 @@ bool is_good(const Address& a, const application::NicGrant& grant) noexcept {
 fi_addr_t add(Av& av, const Address& a) {
   Nic& nic = *av.domain->nic;
   const application::NicGrant& grant = nic.grant();
-  const uet::PeerId id =
-      nic.engine().peer({.source_mac = grant.mac,
-                         .next_hop_mac = grant.next_hop,
-                         .source = a.fabric_address.is_v4() ? grant.address_v4 : grant.address_v6,
-                         .destination = a.fabric_address});
+  const uet::PeerId id = nic.engine().peer({.source_mac = grant.mac,
+                                            .next_hop_mac = grant.next_hop,
+                                            .source = a.fabric_address.is_v4() ? grant.address_v4 : grant.address_v6,
+                                            .destination = a.fabric_address});
   const auto unused = std::ranges::find(av.peers, false, &Av::Peer::used);
   const auto place = static_cast<fi_addr_t>(unused - av.peers.begin());
   if (unused == av.peers.end()) av.peers.emplace_back();

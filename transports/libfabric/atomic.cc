@@ -43,8 +43,8 @@ std::optional<uet::AtomicDatatype> type_of(fi_datatype type) noexcept {
 
 std::optional<uet::AtomicOpcode> opcode_of(fi_op op) noexcept {
   using enum uet::AtomicOpcode;
-  constexpr uet::AtomicOpcode kOpcodes[] = {kMin,   kMax,     kSum,     kProd,    kLor,     kLand,    kBor,
-                                            kBand,  kLxor,    kBxor,    kRead,    kWrite,   kCswap,   kCswapNe,
+  constexpr uet::AtomicOpcode kOpcodes[] = {kMin,     kMax,     kSum,     kProd,    kLor,   kLand,  kBor,
+                                            kBand,    kLxor,    kBxor,    kRead,    kWrite, kCswap, kCswapNe,
                                             kCswapLe, kCswapLt, kCswapGe, kCswapGt, kMswap};
   static_assert(std::size(kOpcodes) == FI_ATOMIC_OP_LAST);
   return op < std::size(kOpcodes) ? std::optional(kOpcodes[op]) : std::nullopt;
@@ -123,9 +123,7 @@ std::size_t all(const fi_ioc* pieces, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) sum += pieces[i].count;
   return sum;
 }
-std::size_t all(const fi_msg_atomic& m) noexcept {
-  return m.rma_iov_count == 1 ? m.rma_iov->count : 0;
-}
+std::size_t all(const fi_msg_atomic& m) noexcept { return m.rma_iov_count == 1 ? m.rma_iov->count : 0; }
 Where where_of(const fi_msg_atomic& m) noexcept {
   return m.rma_iov_count == 1 ? Where{m.addr, m.rma_iov->addr, m.rma_iov->key} : Where{};
 }
@@ -152,67 +150,75 @@ int query_atomic(fid_domain*, fi_datatype type, fi_op op, fi_atomic_attr* attr, 
 
 fi_ops_atomic atomic_operations = {
     .size = sizeof(fi_ops_atomic),
-    .write = [](fid_ep* ep, const void* buffer, std::size_t count, void*, fi_addr_t to, std::uint64_t offset,
-                std::uint64_t key, fi_datatype type, fi_op op, void* context) {
-      return atomic(ep, Kind::kPlain, buffer, nullptr, nullptr, count, {to, offset, key}, type, op, call_of(ep, context));
-    },
-    .writev = [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, fi_addr_t to, std::uint64_t offset,
-                 std::uint64_t key, fi_datatype type, fi_op op, void* context) {
-      return atomic(ep, Kind::kPlain, first(pieces, count), nullptr, nullptr, all(pieces, count), {to, offset, key}, type,
-                    op, call_of(ep, context));
-    },
-    .writemsg = [](fid_ep* ep, const fi_msg_atomic* m, std::uint64_t flags) {
-      return atomic(ep, Kind::kPlain, first(m->msg_iov, m->iov_count), nullptr, nullptr, all(*m), where_of(*m),
-                    m->datatype, m->op, call_of(*m, flags));
-    },
-    .inject = [](fid_ep* ep, const void* buffer, std::size_t count, fi_addr_t to, std::uint64_t offset,
-                 std::uint64_t key, fi_datatype type, fi_op op) {
-      return atomic(ep, Kind::kPlain, buffer, nullptr, nullptr, count, {to, offset, key}, type, op, {.is_inject = true});
-    },
-    .readwrite = [](fid_ep* ep, const void* buffer, std::size_t count, void*, void* result, void*, fi_addr_t to,
-                    std::uint64_t offset, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
-      return atomic(ep, Kind::kFetching, buffer, nullptr, result, count, {to, offset, key}, type, op,
-                    call_of(ep, context));
-    },
-    .readwritev = [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, fi_ioc* results, void**,
-                     std::size_t result_count, fi_addr_t to, std::uint64_t offset, std::uint64_t key, fi_datatype type,
-                     fi_op op, void* context) {
-      return atomic(ep, Kind::kFetching, first(pieces, count), nullptr, const_cast<void*>(first(results, result_count)),
-                    all(results, result_count), {to, offset, key}, type, op, call_of(ep, context));
-    },
-    .readwritemsg = [](fid_ep* ep, const fi_msg_atomic* m, fi_ioc* results, void**, std::size_t result_count,
-                       std::uint64_t flags) {
-      return atomic(ep, Kind::kFetching, first(m->msg_iov, m->iov_count), nullptr,
-                    const_cast<void*>(first(results, result_count)), all(*m), where_of(*m), m->datatype, m->op,
-                    call_of(*m, flags));
-    },
-    .compwrite = [](fid_ep* ep, const void* buffer, std::size_t count, void*, const void* compare, void*, void* result,
-                    void*, fi_addr_t to, std::uint64_t offset, std::uint64_t key, fi_datatype type, fi_op op,
-                    void* context) {
-      return atomic(ep, Kind::kComparing, buffer, compare, result, count, {to, offset, key}, type, op,
-                    call_of(ep, context));
-    },
-    .compwritev = [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, const fi_ioc* compares, void**,
-                     std::size_t compare_count, fi_ioc* results, void**, std::size_t result_count, fi_addr_t to,
-                     std::uint64_t offset, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
-      return atomic(ep, Kind::kComparing, first(pieces, count), first(compares, compare_count),
-                    const_cast<void*>(first(results, result_count)), all(pieces, count), {to, offset, key}, type, op,
-                    call_of(ep, context));
-    },
-    .compwritemsg = [](fid_ep* ep, const fi_msg_atomic* m, const fi_ioc* compares, void**, std::size_t compare_count,
-                       fi_ioc* results, void**, std::size_t result_count, std::uint64_t flags) {
-      return atomic(ep, Kind::kComparing, first(m->msg_iov, m->iov_count), first(compares, compare_count),
-                    const_cast<void*>(first(results, result_count)), all(*m), where_of(*m), m->datatype, m->op,
-                    call_of(*m, flags));
-    },
-    .writevalid = [](fid_ep*, fi_datatype type, fi_op op, std::size_t* count) {
-      return valid(Kind::kPlain, type, op, count);
-    },
-    .readwritevalid = [](fid_ep*, fi_datatype type, fi_op op, std::size_t* count) {
-      return valid(Kind::kFetching, type, op, count);
-    },
-    .compwritevalid = [](fid_ep*, fi_datatype type, fi_op op, std::size_t* count) {
-      return valid(Kind::kComparing, type, op, count);
-    }};
+    .write =
+        [](fid_ep* ep, const void* buffer, std::size_t count, void*, fi_addr_t to, std::uint64_t offset,
+           std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+          return atomic(ep, Kind::kPlain, buffer, nullptr, nullptr, count, {to, offset, key}, type, op,
+                        call_of(ep, context));
+        },
+    .writev =
+        [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, fi_addr_t to, std::uint64_t offset,
+           std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+          return atomic(ep, Kind::kPlain, first(pieces, count), nullptr, nullptr, all(pieces, count), {to, offset, key},
+                        type, op, call_of(ep, context));
+        },
+    .writemsg =
+        [](fid_ep* ep, const fi_msg_atomic* m, std::uint64_t flags) {
+          return atomic(ep, Kind::kPlain, first(m->msg_iov, m->iov_count), nullptr, nullptr, all(*m), where_of(*m),
+                        m->datatype, m->op, call_of(*m, flags));
+        },
+    .inject =
+        [](fid_ep* ep, const void* buffer, std::size_t count, fi_addr_t to, std::uint64_t offset, std::uint64_t key,
+           fi_datatype type, fi_op op) {
+          return atomic(ep, Kind::kPlain, buffer, nullptr, nullptr, count, {to, offset, key}, type, op,
+                        {.is_inject = true});
+        },
+    .readwrite =
+        [](fid_ep* ep, const void* buffer, std::size_t count, void*, void* result, void*, fi_addr_t to,
+           std::uint64_t offset, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+          return atomic(ep, Kind::kFetching, buffer, nullptr, result, count, {to, offset, key}, type, op,
+                        call_of(ep, context));
+        },
+    .readwritev =
+        [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, fi_ioc* results, void**,
+           std::size_t result_count, fi_addr_t to, std::uint64_t offset, std::uint64_t key, fi_datatype type, fi_op op,
+           void* context) {
+          return atomic(ep, Kind::kFetching, first(pieces, count), nullptr,
+                        const_cast<void*>(first(results, result_count)), all(results, result_count), {to, offset, key},
+                        type, op, call_of(ep, context));
+        },
+    .readwritemsg =
+        [](fid_ep* ep, const fi_msg_atomic* m, fi_ioc* results, void**, std::size_t result_count, std::uint64_t flags) {
+          return atomic(ep, Kind::kFetching, first(m->msg_iov, m->iov_count), nullptr,
+                        const_cast<void*>(first(results, result_count)), all(*m), where_of(*m), m->datatype, m->op,
+                        call_of(*m, flags));
+        },
+    .compwrite =
+        [](fid_ep* ep, const void* buffer, std::size_t count, void*, const void* compare, void*, void* result, void*,
+           fi_addr_t to, std::uint64_t offset, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+          return atomic(ep, Kind::kComparing, buffer, compare, result, count, {to, offset, key}, type, op,
+                        call_of(ep, context));
+        },
+    .compwritev =
+        [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, const fi_ioc* compares, void**,
+           std::size_t compare_count, fi_ioc* results, void**, std::size_t result_count, fi_addr_t to,
+           std::uint64_t offset, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+          return atomic(ep, Kind::kComparing, first(pieces, count), first(compares, compare_count),
+                        const_cast<void*>(first(results, result_count)), all(pieces, count), {to, offset, key}, type,
+                        op, call_of(ep, context));
+        },
+    .compwritemsg =
+        [](fid_ep* ep, const fi_msg_atomic* m, const fi_ioc* compares, void**, std::size_t compare_count,
+           fi_ioc* results, void**, std::size_t result_count, std::uint64_t flags) {
+          return atomic(ep, Kind::kComparing, first(m->msg_iov, m->iov_count), first(compares, compare_count),
+                        const_cast<void*>(first(results, result_count)), all(*m), where_of(*m), m->datatype, m->op,
+                        call_of(*m, flags));
+        },
+    .writevalid = [](fid_ep*, fi_datatype type, fi_op op,
+                     std::size_t* count) { return valid(Kind::kPlain, type, op, count); },
+    .readwritevalid = [](fid_ep*, fi_datatype type, fi_op op,
+                         std::size_t* count) { return valid(Kind::kFetching, type, op, count); },
+    .compwritevalid = [](fid_ep*, fi_datatype type, fi_op op,
+                         std::size_t* count) { return valid(Kind::kComparing, type, op, count); }};
 
 }  // namespace railyard::libfabric

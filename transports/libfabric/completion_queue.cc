@@ -115,8 +115,7 @@ ssize_t read_error(fid_cq* handle, fi_cq_err_entry* out, std::uint64_t) {
   return 1;
 }
 
-ssize_t sleep_read_from(fid_cq* handle, void* buffer, std::size_t count, fi_addr_t* sources, const void*,
-                        int timeout) {
+ssize_t sleep_read_from(fid_cq* handle, void* buffer, std::size_t count, fi_addr_t* sources, const void*, int timeout) {
   Cq& cq = of(handle);
   if (!cq.waits) return -FI_ENOSYS;
   const Instant from = Nic::now();

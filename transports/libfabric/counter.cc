@@ -13,7 +13,7 @@ namespace {
 
 Counter& of(fid_cntr* counter) noexcept { return object_of<Counter>(counter); }
 
-std::uint64_t look(Counter& counter, std::uint64_t Counter::* which) {
+std::uint64_t look(Counter& counter, std::uint64_t Counter::*which) {
   const std::lock_guard lock(counter.domain->nic->mutex());
   counter.signal.lower();
   progress(*counter.domain, false);
@@ -22,7 +22,7 @@ std::uint64_t look(Counter& counter, std::uint64_t Counter::* which) {
 std::uint64_t read(fid_cntr* handle) { return look(of(handle), &Counter::successes); }
 std::uint64_t read_errors(fid_cntr* handle) { return look(of(handle), &Counter::errors); }
 
-int change(Counter& counter, std::uint64_t Counter::* which, std::uint64_t value, bool adds) {
+int change(Counter& counter, std::uint64_t Counter::*which, std::uint64_t value, bool adds) {
   const std::lock_guard lock(counter.domain->nic->mutex());
   counter.*which = adds ? counter.*which + value : value;
   counter.signal.raise();

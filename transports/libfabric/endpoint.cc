@@ -17,7 +17,8 @@ namespace {
 
 Endpoint& of(fid* endpoint) noexcept { return object_of<Endpoint>(endpoint); }
 
-// ---- Binding ---------------------------------------------------------------------------------------------------------
+// ---- Binding
+// ---------------------------------------------------------------------------------------------------------
 
 int bind_cq(Endpoint& endpoint, Cq& cq, std::uint64_t flags) {
   if ((flags & (FI_TRANSMIT | FI_RECV)) == 0) return -FI_EBADFLAGS;
@@ -71,7 +72,8 @@ int bind(fid* fid, struct fid* other, std::uint64_t flags) {
   }
 }
 
-// ---- Life ------------------------------------------------------------------------------------------------------------
+// ---- Life
+// ------------------------------------------------------------------------------------------------------------
 
 int enable(Endpoint& endpoint) try {
   Domain& domain = *endpoint.domain;
@@ -82,15 +84,14 @@ int enable(Endpoint& endpoint) try {
       endpoint.receives == nullptr)
     return -FI_ENOCQ;
   if (domain.nic->lost()) return -FI_ENODEV;
-  endpoint.context =
-      domain.nic->engine().create_context({.job_id = domain.nic->grant().uet.job_id,
-                                           .pid_on_fep = endpoint.address.pid_on_fep,
-                                           .resource_index = endpoint.address.resource_index,
-                                           .initiator = endpoint.address.initiator,
-                                           .cq = domain.nic->cq(),
-                                           .most_receives = kMostReceives,
-                                           .most_unexpected = kMostReceives,
-                                           .most_unexpected_octets = std::uint64_t{1} << 32});
+  endpoint.context = domain.nic->engine().create_context({.job_id = domain.nic->grant().uet.job_id,
+                                                          .pid_on_fep = endpoint.address.pid_on_fep,
+                                                          .resource_index = endpoint.address.resource_index,
+                                                          .initiator = endpoint.address.initiator,
+                                                          .cq = domain.nic->cq(),
+                                                          .most_receives = kMostReceives,
+                                                          .most_unexpected = kMostReceives,
+                                                          .most_unexpected_octets = std::uint64_t{1} << 32});
   domain.endpoints.resize(std::max(domain.endpoints.size(), endpoint.context->index() + std::size_t{1}));
   domain.endpoints[endpoint.context->index()] = &endpoint;
   domain.nic->start_thread();
@@ -161,7 +162,8 @@ int close(fid* fid) {
   return 0;
 }
 
-// ---- Names and options -----------------------------------------------------------------------------------------------
+// ---- Names and options
+// -----------------------------------------------------------------------------------------------
 
 int get_name(fid* fid, void* out, std::size_t* octets) {
   const std::size_t room = *octets;

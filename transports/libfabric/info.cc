@@ -28,8 +28,8 @@ constexpr std::uint64_t kOrders = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | F
 constexpr std::uint64_t kOperationFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |
                                           FI_DELIVERY_COMPLETE | FI_MULTI_RECV | FI_MORE;
 
-// Flags of fi_getinfo() that libfabric's own layers (ofi_rxd) ask with: reliable endpoints over datagrams would be listed
-// before ours, and be slower. libfabric 1.17 has them in no public header.
+// Flags of fi_getinfo() that libfabric's own layers (ofi_rxd) ask with: reliable endpoints over datagrams would be
+// listed before ours, and be slower. libfabric 1.17 has them in no public header.
 constexpr std::uint64_t kAskedByLayers = std::uint64_t{3} << 58;
 
 // A message that UUD takes: one packet of a payload MTU that any lab has.
@@ -55,13 +55,15 @@ bool fits(const fi_info& hints, bool reliable) noexcept {
     if ((e->tx_ctx_cnt > 1) || (e->rx_ctx_cnt > 1)) return false;
   }
   if (const fi_tx_attr* const t = hints.tx_attr) {
-    if ((t->caps & ~offered) != 0 || (t->msg_order & ~orders) != 0 || (t->comp_order & ~std::uint64_t{FI_ORDER_DATA}) != 0)
+    if ((t->caps & ~offered) != 0 || (t->msg_order & ~orders) != 0 ||
+        (t->comp_order & ~std::uint64_t{FI_ORDER_DATA}) != 0)
       return false;
     if ((t->op_flags & ~kOperationFlags) != 0 || t->inject_size > kInject || t->size > kMostSends) return false;
     if (t->iov_limit > kPieces || t->rma_iov_limit > 1) return false;
   }
   if (const fi_rx_attr* const r = hints.rx_attr) {
-    if ((r->caps & ~offered) != 0 || (r->msg_order & ~orders) != 0 || (r->comp_order & ~std::uint64_t{FI_ORDER_DATA}) != 0)
+    if ((r->caps & ~offered) != 0 || (r->msg_order & ~orders) != 0 ||
+        (r->comp_order & ~std::uint64_t{FI_ORDER_DATA}) != 0)
       return false;
     if ((r->op_flags & ~kOperationFlags) != 0 || r->size > kMostReceives || r->iov_limit > kPieces) return false;
   }
@@ -120,7 +122,8 @@ fi_info* make_info(const Device& device, bool reliable, std::uint32_t version, c
   e.mem_tag_format = ~std::uint64_t{0};
   e.tx_ctx_cnt = e.rx_ctx_cnt = 1;
 
-  const fi_domain_attr asked = hints != nullptr && hints->domain_attr != nullptr ? *hints->domain_attr : fi_domain_attr{};
+  const fi_domain_attr asked =
+      hints != nullptr && hints->domain_attr != nullptr ? *hints->domain_attr : fi_domain_attr{};
   fi_domain_attr& d = *info->domain_attr;
   d.name = ::strdup(device.name.c_str());
   d.threading = said(asked.threading, FI_THREAD_SAFE);

@@ -15,7 +15,8 @@ struct Tag {
   std::uint64_t ignore = 0;
 };
 
-// ---- Sending ---------------------------------------------------------------------------------------------------------
+// ---- Sending
+// ---------------------------------------------------------------------------------------------------------
 
 ssize_t send(Endpoint& endpoint, const Call& call, fi_addr_t to, const Tag* tag) {
   const std::lock_guard lock(endpoint.domain->nic->mutex());
@@ -24,7 +25,8 @@ ssize_t send(Endpoint& endpoint, const Call& call, fi_addr_t to, const Tag* tag)
   const Av::Peer* const peer = endpoint.av->find(to);
   if (peer == nullptr) return -FI_EINVAL;
   uet::SendWr wr;
-  const auto begun = begin_send(endpoint, call, FI_SEND | (tag != nullptr ? FI_TAGGED : FI_MSG), endpoint.sends, wr.local);
+  const auto begun =
+      begin_send(endpoint, call, FI_SEND | (tag != nullptr ? FI_TAGGED : FI_MSG), endpoint.sends, wr.local);
   if (!begun) return begun.error();
   Operation& o = **begun;
   o.tag = tag != nullptr ? tag->tag : 0;
@@ -43,7 +45,8 @@ ssize_t send_one(fid_ep* handle, const void* buffer, std::size_t octets, fi_addr
                  std::uint64_t flags = 0, std::uint64_t data = 0) {
   Endpoint& endpoint = of(handle);
   const iovec piece = piece_of(buffer, octets);
-  return send(endpoint, {.pieces = &piece, .count = 1, .context = context, .flags = endpoint.send_flags | flags, .data = data},
+  return send(endpoint,
+              {.pieces = &piece, .count = 1, .context = context, .flags = endpoint.send_flags | flags, .data = data},
               to, tag);
 }
 
@@ -53,7 +56,8 @@ ssize_t inject_one(fid_ep* handle, const void* buffer, std::size_t octets, fi_ad
   return send(of(handle), {.pieces = &piece, .count = 1, .flags = flags, .is_inject = true, .data = data}, to, tag);
 }
 
-// ---- Receiving -------------------------------------------------------------------------------------------------------
+// ---- Receiving
+// -------------------------------------------------------------------------------------------------------
 
 // Whose messages, and which.
 uet::RecvWr wanted(const Endpoint& endpoint, fi_addr_t from, const Tag* tag) noexcept {
@@ -112,7 +116,10 @@ ssize_t peek(Endpoint& endpoint, const Call& call, fi_addr_t from, const Tag& ta
   if (!found)
     return tell(endpoint, call, tag,
                 {.tag = tag.tag, .error = FI_ENOMSG, .return_code = static_cast<int>(uet::ReturnCode::kNoMatch)});
-  Entry entry{.octets = found->octets, .data = found->header_data, .tag = found->match_bits, .source = source_of(endpoint, *found)};
+  Entry entry{.octets = found->octets,
+              .data = found->header_data,
+              .tag = found->match_bits,
+              .source = source_of(endpoint, *found)};
   if (found->has_header_data) entry.flags |= FI_REMOTE_CQ_DATA;
   if ((call.flags & (FI_CLAIM | FI_DISCARD)) != 0) {
     engine.claim(*found);
@@ -141,14 +148,15 @@ ssize_t receive(Endpoint& endpoint, const Call& call, fi_addr_t from, const Tag*
     }
   }
   const bool shared = tag == nullptr && (call.flags & FI_MULTI_RECV) != 0;
-  const auto begun = begin_fill(endpoint, call,
-                                FI_RECV | (tag != nullptr ? FI_TAGGED : FI_MSG) | (shared ? FI_MULTI_RECV : 0),
-                                endpoint.receives, true, wr.local);
+  const auto begun =
+      begin_fill(endpoint, call, FI_RECV | (tag != nullptr ? FI_TAGGED : FI_MSG) | (shared ? FI_MULTI_RECV : 0),
+                 endpoint.receives, true, wr.local);
   if (!begun) return begun.error();
   Operation& o = **begun;
   o.tag = tag != nullptr ? tag->tag : 0;
   wr.wr_id = reinterpret_cast<std::uintptr_t>(&o);
-  if (shared) wr.least_left = static_cast<std::uint32_t>(std::clamp<std::size_t>(endpoint.least_left, 1, ~std::uint32_t{0}));
+  if (shared)
+    wr.least_left = static_cast<std::uint32_t>(std::clamp<std::size_t>(endpoint.least_left, 1, ~std::uint32_t{0}));
   if (claimed) {
     nic.engine().receive_claimed(Nic::now(), *claimed, wr);
   } else if (!nic.engine().post_receive(Nic::now(), *endpoint.context, wr)) {
@@ -162,100 +170,113 @@ ssize_t receive(Endpoint& endpoint, const Call& call, fi_addr_t from, const Tag*
 ssize_t receive_one(fid_ep* handle, void* buffer, std::size_t octets, fi_addr_t from, void* context, const Tag* tag) {
   Endpoint& endpoint = of(handle);
   const iovec piece = piece_of(buffer, octets);
-  return receive(endpoint, {.pieces = &piece, .count = 1, .context = context, .flags = endpoint.receive_flags}, from, tag);
+  return receive(endpoint, {.pieces = &piece, .count = 1, .context = context, .flags = endpoint.receive_flags}, from,
+                 tag);
 }
 
 }  // namespace
 
-// ---- Tables ----------------------------------------------------------------------------------------------------------
+// ---- Tables
+// ----------------------------------------------------------------------------------------------------------
 
 fi_ops_msg message_operations = {
     .size = sizeof(fi_ops_msg),
-    .recv = [](fid_ep* ep, void* buffer, std::size_t octets, void*, fi_addr_t from, void* context) {
-      return receive_one(ep, buffer, octets, from, context, nullptr);
-    },
-    .recvv = [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from, void* context) {
-      Endpoint& endpoint = of(ep);
-      return receive(endpoint, {.pieces = pieces, .count = count, .context = context, .flags = endpoint.receive_flags},
-                     from, nullptr);
-    },
-    .recvmsg = [](fid_ep* ep, const fi_msg* m, std::uint64_t flags) {
-      return receive(of(ep), {.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags}, m->addr,
-                     nullptr);
-    },
-    .send = [](fid_ep* ep, const void* buffer, std::size_t octets, void*, fi_addr_t to, void* context) {
-      return send_one(ep, buffer, octets, to, context, nullptr);
-    },
-    .sendv = [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, void* context) {
-      Endpoint& endpoint = of(ep);
-      return send(endpoint, {.pieces = pieces, .count = count, .context = context, .flags = endpoint.send_flags}, to,
-                  nullptr);
-    },
-    .sendmsg = [](fid_ep* ep, const fi_msg* m, std::uint64_t flags) {
-      return send(of(ep),
-                  {.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags, .data = m->data},
-                  m->addr, nullptr);
-    },
-    .inject = [](fid_ep* ep, const void* buffer, std::size_t octets, fi_addr_t to) {
-      return inject_one(ep, buffer, octets, to, nullptr);
-    },
-    .senddata = [](fid_ep* ep, const void* buffer, std::size_t octets, void*, std::uint64_t data, fi_addr_t to,
-                   void* context) {
-      return send_one(ep, buffer, octets, to, context, nullptr, FI_REMOTE_CQ_DATA, data);
-    },
-    .injectdata = [](fid_ep* ep, const void* buffer, std::size_t octets, std::uint64_t data, fi_addr_t to) {
-      return inject_one(ep, buffer, octets, to, nullptr, FI_REMOTE_CQ_DATA, data);
-    }};
+    .recv = [](fid_ep* ep, void* buffer, std::size_t octets, void*, fi_addr_t from,
+               void* context) { return receive_one(ep, buffer, octets, from, context, nullptr); },
+    .recvv =
+        [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from, void* context) {
+          Endpoint& endpoint = of(ep);
+          return receive(endpoint,
+                         {.pieces = pieces, .count = count, .context = context, .flags = endpoint.receive_flags}, from,
+                         nullptr);
+        },
+    .recvmsg =
+        [](fid_ep* ep, const fi_msg* m, std::uint64_t flags) {
+          return receive(of(ep), {.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags},
+                         m->addr, nullptr);
+        },
+    .send = [](fid_ep* ep, const void* buffer, std::size_t octets, void*, fi_addr_t to,
+               void* context) { return send_one(ep, buffer, octets, to, context, nullptr); },
+    .sendv =
+        [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, void* context) {
+          Endpoint& endpoint = of(ep);
+          return send(endpoint, {.pieces = pieces, .count = count, .context = context, .flags = endpoint.send_flags},
+                      to, nullptr);
+        },
+    .sendmsg =
+        [](fid_ep* ep, const fi_msg* m, std::uint64_t flags) {
+          return send(
+              of(ep),
+              {.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags, .data = m->data},
+              m->addr, nullptr);
+        },
+    .inject = [](fid_ep* ep, const void* buffer, std::size_t octets,
+                 fi_addr_t to) { return inject_one(ep, buffer, octets, to, nullptr); },
+    .senddata =
+        [](fid_ep* ep, const void* buffer, std::size_t octets, void*, std::uint64_t data, fi_addr_t to, void* context) {
+          return send_one(ep, buffer, octets, to, context, nullptr, FI_REMOTE_CQ_DATA, data);
+        },
+    .injectdata = [](fid_ep* ep, const void* buffer, std::size_t octets, std::uint64_t data,
+                     fi_addr_t to) { return inject_one(ep, buffer, octets, to, nullptr, FI_REMOTE_CQ_DATA, data); }};
 
 fi_ops_tagged tagged_operations = {
     .size = sizeof(fi_ops_tagged),
-    .recv = [](fid_ep* ep, void* buffer, std::size_t octets, void*, fi_addr_t from, std::uint64_t tag,
-               std::uint64_t ignore, void* context) {
-      const Tag t{tag, ignore};
-      return receive_one(ep, buffer, octets, from, context, &t);
-    },
-    .recvv = [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from, std::uint64_t tag,
-                std::uint64_t ignore, void* context) {
-      const Tag t{tag, ignore};
-      Endpoint& endpoint = of(ep);
-      return receive(endpoint, {.pieces = pieces, .count = count, .context = context, .flags = endpoint.receive_flags},
-                     from, &t);
-    },
-    .recvmsg = [](fid_ep* ep, const fi_msg_tagged* m, std::uint64_t flags) {
-      const Tag t{m->tag, m->ignore};
-      const Call call{.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags};
-      return (flags & FI_PEEK) != 0 ? peek(of(ep), call, m->addr, t) : receive(of(ep), call, m->addr, &t);
-    },
-    .send = [](fid_ep* ep, const void* buffer, std::size_t octets, void*, fi_addr_t to, std::uint64_t tag,
-               void* context) {
-      const Tag t{tag, 0};
-      return send_one(ep, buffer, octets, to, context, &t);
-    },
-    .sendv = [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, std::uint64_t tag,
-                void* context) {
-      const Tag t{tag, 0};
-      Endpoint& endpoint = of(ep);
-      return send(endpoint, {.pieces = pieces, .count = count, .context = context, .flags = endpoint.send_flags}, to, &t);
-    },
-    .sendmsg = [](fid_ep* ep, const fi_msg_tagged* m, std::uint64_t flags) {
-      const Tag t{m->tag, 0};
-      return send(of(ep),
-                  {.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags, .data = m->data},
-                  m->addr, &t);
-    },
-    .inject = [](fid_ep* ep, const void* buffer, std::size_t octets, fi_addr_t to, std::uint64_t tag) {
-      const Tag t{tag, 0};
-      return inject_one(ep, buffer, octets, to, &t);
-    },
-    .senddata = [](fid_ep* ep, const void* buffer, std::size_t octets, void*, std::uint64_t data, fi_addr_t to,
-                   std::uint64_t tag, void* context) {
-      const Tag t{tag, 0};
-      return send_one(ep, buffer, octets, to, context, &t, FI_REMOTE_CQ_DATA, data);
-    },
-    .injectdata = [](fid_ep* ep, const void* buffer, std::size_t octets, std::uint64_t data, fi_addr_t to,
-                     std::uint64_t tag) {
-      const Tag t{tag, 0};
-      return inject_one(ep, buffer, octets, to, &t, FI_REMOTE_CQ_DATA, data);
-    }};
+    .recv =
+        [](fid_ep* ep, void* buffer, std::size_t octets, void*, fi_addr_t from, std::uint64_t tag, std::uint64_t ignore,
+           void* context) {
+          const Tag t{tag, ignore};
+          return receive_one(ep, buffer, octets, from, context, &t);
+        },
+    .recvv =
+        [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from, std::uint64_t tag,
+           std::uint64_t ignore, void* context) {
+          const Tag t{tag, ignore};
+          Endpoint& endpoint = of(ep);
+          return receive(endpoint,
+                         {.pieces = pieces, .count = count, .context = context, .flags = endpoint.receive_flags}, from,
+                         &t);
+        },
+    .recvmsg =
+        [](fid_ep* ep, const fi_msg_tagged* m, std::uint64_t flags) {
+          const Tag t{m->tag, m->ignore};
+          const Call call{.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags};
+          return (flags & FI_PEEK) != 0 ? peek(of(ep), call, m->addr, t) : receive(of(ep), call, m->addr, &t);
+        },
+    .send =
+        [](fid_ep* ep, const void* buffer, std::size_t octets, void*, fi_addr_t to, std::uint64_t tag, void* context) {
+          const Tag t{tag, 0};
+          return send_one(ep, buffer, octets, to, context, &t);
+        },
+    .sendv =
+        [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, std::uint64_t tag, void* context) {
+          const Tag t{tag, 0};
+          Endpoint& endpoint = of(ep);
+          return send(endpoint, {.pieces = pieces, .count = count, .context = context, .flags = endpoint.send_flags},
+                      to, &t);
+        },
+    .sendmsg =
+        [](fid_ep* ep, const fi_msg_tagged* m, std::uint64_t flags) {
+          const Tag t{m->tag, 0};
+          return send(
+              of(ep),
+              {.pieces = m->msg_iov, .count = m->iov_count, .context = m->context, .flags = flags, .data = m->data},
+              m->addr, &t);
+        },
+    .inject =
+        [](fid_ep* ep, const void* buffer, std::size_t octets, fi_addr_t to, std::uint64_t tag) {
+          const Tag t{tag, 0};
+          return inject_one(ep, buffer, octets, to, &t);
+        },
+    .senddata =
+        [](fid_ep* ep, const void* buffer, std::size_t octets, void*, std::uint64_t data, fi_addr_t to,
+           std::uint64_t tag, void* context) {
+          const Tag t{tag, 0};
+          return send_one(ep, buffer, octets, to, context, &t, FI_REMOTE_CQ_DATA, data);
+        },
+    .injectdata =
+        [](fid_ep* ep, const void* buffer, std::size_t octets, std::uint64_t data, fi_addr_t to, std::uint64_t tag) {
+          const Tag t{tag, 0};
+          return inject_one(ep, buffer, octets, to, &t, FI_REMOTE_CQ_DATA, data);
+        }};
 
 }  // namespace railyard::libfabric

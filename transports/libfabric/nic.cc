@@ -62,7 +62,11 @@ void Nic::send(Instant now) noexcept {
 
 bool Nic::pump(Instant now) noexcept {
   const bool any = exchange(
-      now, [this](const RxFrame& frame) { endpoint_.receive({&frame, 1}); }, ready(),
+      now,
+      [this](const RxFrame& frame) {
+        endpoint_.receive({&frame, 1});
+      },
+      ready(),
       [this, ahead = uet::Engine::Ahead{}](Instant at, Priority priority, TxFrame& frame) mutable {
         return endpoint_.send_one(at, priority, frame, out_, ahead);
       });

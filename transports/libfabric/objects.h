@@ -29,9 +29,9 @@
 
 namespace railyard::libfabric {
 
-inline constexpr std::size_t kInject = 512;    // octets
-inline constexpr std::size_t kPieces = 4;      // of a message (iovec)
-inline constexpr std::size_t kMostSends = 4096;     // that are posted and not complete, of an endpoint
+inline constexpr std::size_t kInject = 512;      // octets
+inline constexpr std::size_t kPieces = 4;        // of a message (iovec)
+inline constexpr std::size_t kMostSends = 4096;  // that are posted and not complete, of an endpoint
 inline constexpr std::size_t kMostReceives = 65536;
 inline constexpr std::uint16_t kPidsPerProcess = 32;  // PIDonFEPs that the daemon gives out (UetNumbers)
 inline constexpr std::uint64_t kMostKey = (std::uint64_t{1} << 48) - 1;  // UE-Spec 1.0 table 2-13: RKEY
@@ -66,8 +66,8 @@ struct Entry {
   std::uint64_t data = 0;
   std::uint64_t tag = 0;
   fi_addr_t source = FI_ADDR_NOTAVAIL;
-  int error = 0;           // FI_E...; then:
-  int return_code = 0;     // of SES
+  int error = 0;            // FI_E...; then:
+  int return_code = 0;      // of SES
   std::size_t missing = 0;  // octets that had no room
 };
 
@@ -137,9 +137,9 @@ struct Operation {
   void* buffer = nullptr;
   std::size_t octets = 0;
   std::uint64_t tag = 0;
-  bool reported = true;   // by an entry even when all is well
+  bool reported = true;  // by an entry even when all is well
   bool receives = false;
-  bool unseen = false;    // nobody waits for it: a message that is discarded
+  bool unseen = false;  // nobody waits for it: a message that is discarded
   Counter* counter = nullptr;
   // A buffer for several messages: octets of those that are complete, and once it takes no more, of all.
   std::size_t filled = 0;
@@ -186,8 +186,8 @@ struct Domain final : NicEvents {
   Fabric* fabric = nullptr;
   std::unique_ptr<Nic> nic;
   MemoryMode memory{};
-  wire::IpAddress address{};  // of the NIC: IPv4's if it has both
-  std::size_t users = 0;      // everything below
+  wire::IpAddress address{};           // of the NIC: IPv4's if it has both
+  std::size_t users = 0;               // everything below
   std::vector<Endpoint*> endpoints{};  // by ContextId
   std::uint32_t next_name = 1;         // of PIDonFEP and resource index
   std::size_t sends_open = 0, receives_open = 0;

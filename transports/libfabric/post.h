@@ -13,15 +13,13 @@ struct Call {
   const iovec* pieces = nullptr;
   std::size_t count = 0;
   void* context = nullptr;
-  std::uint64_t flags = 0;   // FI_INJECT, FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_REMOTE_CQ_DATA, ...
-  bool is_inject = false;    // fi_inject() and its like: no entry
-  std::uint64_t data = 0;    // with FI_REMOTE_CQ_DATA
+  std::uint64_t flags = 0;  // FI_INJECT, FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_REMOTE_CQ_DATA, ...
+  bool is_inject = false;   // fi_inject() and its like: no entry
+  std::uint64_t data = 0;   // with FI_REMOTE_CQ_DATA
 };
 
 // A buffer in one piece. (`pieces` of a Call point to it.)
-inline iovec piece_of(const void* buffer, std::size_t octets) noexcept {
-  return {const_cast<void*>(buffer), octets};
-}
+inline iovec piece_of(const void* buffer, std::size_t octets) noexcept { return {const_cast<void*>(buffer), octets}; }
 
 // Why nothing can be posted: -FI_E...; 0: it can. With the lock held, as everything below.
 ssize_t check(const Endpoint& endpoint, const Call& call) noexcept;

@@ -53,48 +53,49 @@ ssize_t write_one(fid_ep* ep, const void* buffer, std::size_t octets, void* cont
 
 fi_ops_rma rma_operations = {
     .size = sizeof(fi_ops_rma),
-    .read = [](fid_ep* ep, void* buffer, std::size_t octets, void*, fi_addr_t from, std::uint64_t offset,
-               std::uint64_t key, void* context) {
-      Endpoint& endpoint = of(ep);
-      const iovec piece = piece_of(buffer, octets);
-      const std::uint64_t flags = endpoint.send_flags & ~std::uint64_t{FI_INJECT};
-      return access(endpoint, uet::Operation::kRead, {.pieces = &piece, .count = 1, .context = context, .flags = flags},
-                    from, offset, key);
-    },
-    .readv = [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from, std::uint64_t offset,
-                std::uint64_t key, void* context) {
-      Endpoint& endpoint = of(ep);
-      const std::uint64_t flags = endpoint.send_flags & ~std::uint64_t{FI_INJECT};
-      return access(endpoint, uet::Operation::kRead,
-                    {.pieces = pieces, .count = count, .context = context, .flags = flags}, from, offset, key);
-    },
-    .readmsg = [](fid_ep* ep, const fi_msg_rma* m, std::uint64_t flags) {
-      return access_message(ep, uet::Operation::kRead, m, flags);
-    },
+    .read =
+        [](fid_ep* ep, void* buffer, std::size_t octets, void*, fi_addr_t from, std::uint64_t offset, std::uint64_t key,
+           void* context) {
+          Endpoint& endpoint = of(ep);
+          const iovec piece = piece_of(buffer, octets);
+          const std::uint64_t flags = endpoint.send_flags & ~std::uint64_t{FI_INJECT};
+          return access(endpoint, uet::Operation::kRead,
+                        {.pieces = &piece, .count = 1, .context = context, .flags = flags}, from, offset, key);
+        },
+    .readv =
+        [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from, std::uint64_t offset,
+           std::uint64_t key, void* context) {
+          Endpoint& endpoint = of(ep);
+          const std::uint64_t flags = endpoint.send_flags & ~std::uint64_t{FI_INJECT};
+          return access(endpoint, uet::Operation::kRead,
+                        {.pieces = pieces, .count = count, .context = context, .flags = flags}, from, offset, key);
+        },
+    .readmsg = [](fid_ep* ep, const fi_msg_rma* m,
+                  std::uint64_t flags) { return access_message(ep, uet::Operation::kRead, m, flags); },
     .write = [](fid_ep* ep, const void* buffer, std::size_t octets, void*, fi_addr_t to, std::uint64_t offset,
-                std::uint64_t key, void* context) {
-      return write_one(ep, buffer, octets, context, to, offset, key, 0, 0, false);
-    },
-    .writev = [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, std::uint64_t offset,
-                 std::uint64_t key, void* context) {
-      Endpoint& endpoint = of(ep);
-      return access(endpoint, uet::Operation::kWrite,
-                    {.pieces = pieces, .count = count, .context = context, .flags = endpoint.send_flags}, to, offset, key);
-    },
-    .writemsg = [](fid_ep* ep, const fi_msg_rma* m, std::uint64_t flags) {
-      return access_message(ep, uet::Operation::kWrite, m, flags);
-    },
+                std::uint64_t key,
+                void* context) { return write_one(ep, buffer, octets, context, to, offset, key, 0, 0, false); },
+    .writev =
+        [](fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, std::uint64_t offset,
+           std::uint64_t key, void* context) {
+          Endpoint& endpoint = of(ep);
+          return access(endpoint, uet::Operation::kWrite,
+                        {.pieces = pieces, .count = count, .context = context, .flags = endpoint.send_flags}, to,
+                        offset, key);
+        },
+    .writemsg = [](fid_ep* ep, const fi_msg_rma* m,
+                   std::uint64_t flags) { return access_message(ep, uet::Operation::kWrite, m, flags); },
     .inject = [](fid_ep* ep, const void* buffer, std::size_t octets, fi_addr_t to, std::uint64_t offset,
-                 std::uint64_t key) {
-      return write_one(ep, buffer, octets, nullptr, to, offset, key, 0, 0, true);
-    },
-    .writedata = [](fid_ep* ep, const void* buffer, std::size_t octets, void*, std::uint64_t data, fi_addr_t to,
-                    std::uint64_t offset, std::uint64_t key, void* context) {
-      return write_one(ep, buffer, octets, context, to, offset, key, FI_REMOTE_CQ_DATA, data, false);
-    },
-    .injectdata = [](fid_ep* ep, const void* buffer, std::size_t octets, std::uint64_t data, fi_addr_t to,
-                     std::uint64_t offset, std::uint64_t key) {
-      return write_one(ep, buffer, octets, nullptr, to, offset, key, FI_REMOTE_CQ_DATA, data, true);
-    }};
+                 std::uint64_t key) { return write_one(ep, buffer, octets, nullptr, to, offset, key, 0, 0, true); },
+    .writedata =
+        [](fid_ep* ep, const void* buffer, std::size_t octets, void*, std::uint64_t data, fi_addr_t to,
+           std::uint64_t offset, std::uint64_t key, void* context) {
+          return write_one(ep, buffer, octets, context, to, offset, key, FI_REMOTE_CQ_DATA, data, false);
+        },
+    .injectdata =
+        [](fid_ep* ep, const void* buffer, std::size_t octets, std::uint64_t data, fi_addr_t to, std::uint64_t offset,
+           std::uint64_t key) {
+          return write_one(ep, buffer, octets, nullptr, to, offset, key, FI_REMOTE_CQ_DATA, data, true);
+        }};
 
 }  // namespace railyard::libfabric

@@ -37,7 +37,9 @@ Nic::~Nic() { stop_thread(); }
 bool Nic::send(Instant now) noexcept {
   return send_all(
       now, [this](Instant at) { return endpoint_.ready(at); },
-      [this](Instant at, Priority priority, TxFrame& frame) { return endpoint_.send(at, priority, {&frame, 1}) != 0; });
+      [this](Instant at, Priority priority, TxFrame& frame) {
+        return endpoint_.send(at, priority, {&frame, 1}) != 0;
+      });
 }
 
 bool Nic::pump(Instant now) noexcept {
@@ -48,7 +50,9 @@ bool Nic::pump(Instant now) noexcept {
         endpoint_.receive_one(frame, in);
       },
       [this](Instant at) { return endpoint_.ready(at); },
-      [this](Instant at, Priority priority, TxFrame& frame) { return endpoint_.send(at, priority, {&frame, 1}) != 0; });
+      [this](Instant at, Priority priority, TxFrame& frame) {
+        return endpoint_.send(at, priority, {&frame, 1}) != 0;
+      });
   if (any) {
     for (const roce::AsyncEvent& e : engine().take_events()) events_.on_async(e);
     events_.on_progress();

@@ -67,7 +67,7 @@ TEST(ApplicationNics, HaveTheUetOfTheirProfile) {
     EXPECT_EQ(e.multipath.policy, uet::PathPolicy::kOblivious);
     EXPECT_EQ(e.multipath.paths, 16u);
     EXPECT_EQ(e.data, Priority{3});
-    EXPECT_EQ(e.control, Priority{6});
+    EXPECT_EQ(e.control, Priority{5}) << "of DSCP 46";
     EXPECT_TRUE(e.trimming);
     const auto* const nscc = std::get_if<uet::NsccConfig>(&e.congestion);
     ASSERT_NE(nscc, nullptr);

@@ -29,7 +29,8 @@ TEST_F(DeviceTest, IsFound) {
 }
 
 TEST_F(DeviceTest, IsNotThereForWhatItCannot) {
-  const auto error = [](const Wanted& wanted, const std::function<void(fi_info&)>& change = [](fi_info&) {}) {
+  const auto error = [](
+                         const Wanted& wanted, const std::function<void(fi_info&)>& change = [](fi_info&) {}) {
     Info info;
     look_for(info, 0, wanted, change);
     return info.error;
@@ -64,10 +65,9 @@ TEST_F(DeviceTest, HasNoCallThatIsMissing) {
         static_cast<const void*>(a->domain->fid.ops), static_cast<const void*>(a->domain->ops),
         static_cast<const void*>(a->domain->mr), static_cast<const void*>(a->av->ops),
         static_cast<const void*>(a->sent->ops), static_cast<const void*>(a->counter->ops),
-        static_cast<const void*>(a->ep->ops), static_cast<const void*>(a->ep->cm),
-        static_cast<const void*>(a->ep->msg), static_cast<const void*>(a->ep->tagged),
-        static_cast<const void*>(a->ep->rma), static_cast<const void*>(a->ep->atomic),
-        static_cast<const void*>(a->ep->collective)})
+        static_cast<const void*>(a->ep->ops), static_cast<const void*>(a->ep->cm), static_cast<const void*>(a->ep->msg),
+        static_cast<const void*>(a->ep->tagged), static_cast<const void*>(a->ep->rma),
+        static_cast<const void*>(a->ep->atomic), static_cast<const void*>(a->ep->collective)})
     EXPECT_TRUE(complete(table));
   EXPECT_EQ(a->domain->ops->poll_open(a->domain, nullptr, nullptr), -FI_ENOSYS);
 }
@@ -146,9 +146,10 @@ TEST_F(DeviceTest, ReportsInEveryFormat) {
     while (fi_cq_read(cq, &out, 2) == -FI_EAGAIN) {
     }
     EXPECT_EQ(out.whole.op_context, &value);
-    const std::size_t octets = format == FI_CQ_FORMAT_CONTEXT ? 8 : format == FI_CQ_FORMAT_MSG ? 24
-                                                              : format == FI_CQ_FORMAT_DATA    ? 40
-                                                                                               : 48;
+    const std::size_t octets = format == FI_CQ_FORMAT_CONTEXT ? 8
+                               : format == FI_CQ_FORMAT_MSG   ? 24
+                               : format == FI_CQ_FORMAT_DATA  ? 40
+                                                              : 48;
     EXPECT_EQ(out.octets[octets], std::byte{0x55}) << "nothing behind the entry";
     if (format != FI_CQ_FORMAT_CONTEXT) EXPECT_EQ(out.whole.flags, FI_SEND | FI_TAGGED);
     if (format == FI_CQ_FORMAT_TAGGED) EXPECT_EQ(out.whole.tag, 9u);

@@ -81,7 +81,8 @@ TEST_F(MemoryTest, IsKeptFromWhoMayNot) {
   EXPECT_STREQ(fi_cq_strerror(a->sent, beyond.prov_errno, nullptr, nullptr, 0), "BAD_ADDR");
   fid_mr* again = nullptr;
   EXPECT_EQ(fi_mr_reg(b->domain, remote.data(), 8, FI_REMOTE_READ, 0, kKey, 0, &again, nullptr), -FI_ENOKEY);
-  EXPECT_EQ(fi_mr_reg(b->domain, remote.data(), 8, FI_REMOTE_READ, 0, ~std::uint64_t{0}, 0, &again, nullptr), -FI_EKEYREJECTED);
+  EXPECT_EQ(fi_mr_reg(b->domain, remote.data(), 8, FI_REMOTE_READ, 0, ~std::uint64_t{0}, 0, &again, nullptr),
+            -FI_EKEYREJECTED);
 }
 
 TEST_F(MemoryTest, IsGoneWhenItsRegionIsClosed) {
@@ -115,18 +116,19 @@ TEST_F(MemoryTest, IsChangedAtOnce) {
   EXPECT_EQ(a->next(a->sent).entry.flags, FI_ATOMIC | FI_WRITE);
   EXPECT_EQ(remote[0], 15u);
   operand = 99;
-  ASSERT_EQ(fi_compare_atomic(a->ep, &operand, 1, nullptr, &compare, nullptr, &result, nullptr, to_b, 0, kKey, FI_UINT64,
-                              FI_CSWAP, nullptr),
+  ASSERT_EQ(fi_compare_atomic(a->ep, &operand, 1, nullptr, &compare, nullptr, &result, nullptr, to_b, 0, kKey,
+                              FI_UINT64, FI_CSWAP, nullptr),
             0);
   EXPECT_EQ(a->next(a->sent).error.err, 0);
   EXPECT_EQ(result, 15u);
   EXPECT_EQ(remote[0], 99u);
-  ASSERT_EQ(fi_fetch_atomic(a->ep, nullptr, 1, nullptr, &result, nullptr, to_b, 8, kKey, FI_UINT64, FI_ATOMIC_READ,
-                            nullptr),
-            0);
+  ASSERT_EQ(
+      fi_fetch_atomic(a->ep, nullptr, 1, nullptr, &result, nullptr, to_b, 8, kKey, FI_UINT64, FI_ATOMIC_READ, nullptr),
+      0);
   EXPECT_EQ(a->next(a->sent).error.err, 0);
   EXPECT_EQ(result, 20u);
-  ASSERT_EQ(fi_fetch_atomic(a->ep, &operand, 1, nullptr, &result, nullptr, to_b, 8, kKey, FI_UINT64, FI_MAX, nullptr), 0);
+  ASSERT_EQ(fi_fetch_atomic(a->ep, &operand, 1, nullptr, &result, nullptr, to_b, 8, kKey, FI_UINT64, FI_MAX, nullptr),
+            0);
   EXPECT_EQ(a->next(a->sent).error.err, 0);
   EXPECT_EQ(remote[1], 99u);
   operand = 1;

@@ -46,8 +46,9 @@ struct Info {
   }
 };
 // Of device railyard<number>; `change` has the last word.
-void look_for(Info& out, unsigned number, const Wanted& wanted = {},
-              const std::function<void(fi_info&)>& change = [](fi_info&) {});
+void look_for(
+    Info& out, unsigned number, const Wanted& wanted = {},
+    const std::function<void(fi_info&)>& change = [](fi_info&) {});
 
 // What a program has read.
 struct Read {
@@ -82,7 +83,8 @@ class Side {
   Read next(fid_cq* cq);
   // Nothing comes to it in a while.
   bool is_empty(fid_cq* cq);
-  fid_mr* expose(void* at, std::size_t octets, std::uint64_t key, std::uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE);
+  fid_mr* expose(void* at, std::size_t octets, std::uint64_t key,
+                 std::uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE);
 
  private:
   fid_ep* open();

@@ -9,7 +9,11 @@ namespace {
 TEST(Receives, OfOnePeerTakeItsMessagesOnly) {
   Pair pair(test_config(), 3);
   pair.receive(0, {.wr_id = 1, .local = pair.local(0, kTo, 100), .peer = pair.end(0).peers[2]});
-  pair.receive(0, {.wr_id = 2, .local = pair.local(0, kTo + 100, 100), .tagged = true, .match_bits = 5, .peer = pair.end(0).peers[2]});
+  pair.receive(0, {.wr_id = 2,
+                   .local = pair.local(0, kTo + 100, 100),
+                   .tagged = true,
+                   .match_bits = 5,
+                   .peer = pair.end(0).peers[2]});
   SendWr from_1 = pair.send(1, 1, 0, 10), tagged_1 = pair.tagged(1, 2, 0, 10, 5);
   SendWr from_2 = pair.send(2, 1, 0, 20), tagged_2 = pair.tagged(2, 2, 0, 20, 5);
   for (SendWr* wr : {&from_1, &tagged_1}) {

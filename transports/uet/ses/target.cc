@@ -78,8 +78,8 @@ std::expected<ContextId, ReturnCode> Target::find_relative(const SesRequestValue
   return std::unexpected(code);
 }
 
-// BAD_PID before BAD_INDEX before BAD_JOB_ID: it is there, and the job may not ask. Of those that several jobs have under
-// one name, the job's own; then the first that any job may ask.
+// BAD_PID before BAD_INDEX before BAD_JOB_ID: it is there, and the job may not ask. Of those that several jobs have
+// under one name, the job's own; then the first that any job may ask.
 std::expected<ContextId, ReturnCode> Target::find_absolute(const SesRequestValues& r) const noexcept {
   const auto named = by_absolute_name_.find(absolute_name_of(r.pid_on_fep, r.resource_index));
   if (named == by_absolute_name_.end()) {
@@ -89,8 +89,7 @@ std::expected<ContextId, ReturnCode> Target::find_absolute(const SesRequestValue
   }
   const std::vector<std::uint32_t>& all = named->second;
   auto found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.job_id == r.job_id; });
-  if (found == all.end())
-    found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.any_job; });
+  if (found == all.end()) found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.any_job; });
   if (found == all.end()) return std::unexpected(ReturnCode::kBadJobId);
   return ContextId{*found};
 }
@@ -107,8 +106,7 @@ std::expected<Target::NamedMemory, ReturnCode> Target::named_memory(const SesReq
   }
   const MemoryRegion* const region = fep_.memory.region(key);
   if (region == nullptr) return std::unexpected(ReturnCode::kBadMkey);
-  const std::uint64_t offset =
-      fep_.config.virtual_addresses ? r.buffer_offset - region->address : r.buffer_offset;
+  const std::uint64_t offset = fep_.config.virtual_addresses ? r.buffer_offset - region->address : r.buffer_offset;
   if (offset > region->octets) return std::unexpected(ReturnCode::kBadAddr);
   return NamedMemory{key, region->address + offset, region->octets - offset};
 }
