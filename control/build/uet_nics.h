@@ -48,8 +48,8 @@ class UetNics {
   };
   std::vector<Named> endpoints() const;
 
-  // What the NIC's profile says to applications that run an engine themselves (`attach: application`). `rate`, `framing`:
-  // of its link. `mtu`: the least of the links of all such NICs, octets of an IP packet.
+  // What the NIC's profile says to applications that run an engine themselves (`attach: application`). `framing`: of its
+  // link. `rate`, `mtu` (octets of an IP packet): the least of the links of all such NICs, for it may send to any.
   static libfabric::NicSettings application_settings(const spec::Lab& lab, const spec::PortName& nic, BitRate rate,
                                                      Framing framing, std::uint32_t mtu);
 

@@ -68,8 +68,8 @@ class UetProcesses {
   std::array<Setup, kSetups> setups_{};
 };
 
-// Whether a process that has these numbers may send this frame, which `view` is of: a UET packet of its own PDCs, in the
-// name of its own endpoints and job. nullopt: it is no UET packet.
+// Whether a process that has these numbers may send this frame, which `view` is of: a UET packet of its own PDCs, in
+// the name of its own endpoints and job. nullopt: it is no UET packet.
 //
 // DEVIATION: a NACK to a packet of no PDC (SPDCID 0) may name any PDC of its receiver.
 std::optional<bool> may_send_uet(const UetNumbers& numbers, const wire::FrameView& view,

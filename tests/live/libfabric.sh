@@ -73,13 +73,13 @@ mpi() {
   cat "$work/out"
   say '%s' "$(grep -o 'all right: .*' "$work/out" | cut -c 12-)"
 }
-program_is_built() { mpicc -O1 -o "$work/mpi_check" "$here/mpi_check.c"; }
+program_is_built() { mpicc -O1 -o "$work/libfabric_mpi" "$here/libfabric_mpi.c"; }
 [[ -n $long ]] && most=64 || most=2
-mpi_is_right() { mpi "$@" -- "$work/mpi_check" $(( most << 20 )); }
+mpi_is_right() { mpi "$@" -- "$work/libfabric_mpi" $(( most << 20 )); }
 loss_is_repaired() {
   "$railyard" fault add "name: loss, on: leaf2:1, loss: 1%" || return 1
   pingpong railyard -e rdm -m tagged -c -I 20 || return 1
-  mpi h1 h3 -- "$work/mpi_check" 262144 || return 1
+  mpi h1 h3 -- "$work/libfabric_mpi" 262144 || return 1
   "$railyard" fault rm loss || return 1
   say '%d lost on the link' "$(fabric '[.ports[].lost_on_link] | add')"
   (( $(fabric '[.ports[].lost_on_link] | add') > 0 ))
@@ -107,7 +107,7 @@ congestion_is_seen() {
   "$railyard" down || return 1
   port=$(( port + 1 ))
   "$railyard" up "$here/libfabric.yaml" --name "$lab" --detach --metrics "127.0.0.1:$port" || return 1
-  mpi h3 h1 h2 -- "$work/mpi_check" 1048576 || return 1
+  mpi h3 h1 h2 -- "$work/libfabric_mpi" 1048576 || return 1
   local marked trimmed
   marked=$(fabric '[.ports[].ecn_marked] | add'); trimmed=$(counted trimmed_packets)
   say '%d marked, %d trimmed' "$marked" "$trimmed"

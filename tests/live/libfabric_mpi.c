@@ -1,7 +1,7 @@
 // A program of MPI that compares every octet: messages of all sizes between the first rank and the last one, and
 // all-reduce over all ranks.
 //
-// usage: mpi_check [MOST-OCTETS]     64 MiB by default
+// usage: libfabric_mpi [MOST-OCTETS]     64 MiB by default
 // Prints a line for the times that are asked of it: latency of 8 octets, and the time of an all-reduce of 8 MiB.
 #include <mpi.h>
 #include <stdint.h>
