@@ -9,7 +9,8 @@ packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq curl iputils-ping iperf3 traceroute procps python3-jsonschema
   python3-yaml)
-packages_verbs=(ibverbs-utils perftest)  # RDMA programs through a live lab
+# RDMA programs and libraries through a live lab
+packages_verbs=(ibverbs-utils perftest rdma-core python3-pyverbs ucx-utils openmpi-bin libopenmpi-dev)
 packages_libfabric=(libfabric-bin openmpi-bin libopenmpi-dev)  # programs of libfabric through a live lab
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)

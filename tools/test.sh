@@ -91,21 +91,20 @@ else
   step "tests (asan + ubsan)" ctests asan -R "$(one_of "${sanitized[@]}")"
 fi
 
-step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 125)"
+step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 65)"
 
 step "installed tree" "$root/tests/install/run.sh"
 step "the README's commands" "$root/tests/readme/run.sh"
 step "docs/python.md" "$root/tests/docs/python.sh"
-docs=()
-[[ $mode == --all ]] && docs=(--all)
-step "tutorials and the API's page" "$root/tests/docs/pages.py" "${docs[@]+"${docs[@]}"}"
+all=()
+[[ $mode == --all ]] && all=(--all)
+step "tutorials and the API's page" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "RDMA programs through a live lab" "$root/tests/live/verbs.sh"
-libfabric=()
-[[ $mode == --all ]] && libfabric=(--long)
-step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${libfabric[@]+"${libfabric[@]}"}"
+step "RDMA libraries and MPI through a live lab" "$root/tests/live/verbs_libraries.sh" "${all[@]+"${all[@]}"}"
+step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

@@ -158,6 +158,8 @@ class FrameRingConsumer : public FrameRingEnd {
     }
     return Frame{{at + FrameRingGeometry::kFrameAt, octets}, flags};
   }
+  // Whether there is one.
+  bool any() noexcept { return own_ != other_ || look_again(); }
   void pop() noexcept { ++own_; }
   // Fetches the beginning of the frame that is `ahead` frames behind the oldest, if it is known to be there.
   void prefetch(std::uint32_t ahead) const noexcept {

@@ -23,8 +23,9 @@
 namespace railyard {
 namespace {
 
-// Turns that find nothing before the process is asked to ring.
-constexpr unsigned kEmptyTurns = 64;
+// Turns that find nothing before the process is asked to ring, which costs it a system call: about when the engine goes to
+// sleep for longer than a moment (run/wall_clock.cc). Before that it looks again by itself.
+constexpr unsigned kEmptyTurns = 1024;
 // Taken from one process before the next has its turn.
 constexpr std::size_t kTurn = 16;
 // Fetched so many frames before they are copied.
@@ -149,49 +150,47 @@ std::size_t ApplicationPort::take_from(ApplicationProcess& process, PacketPool& 
   FrameRingConsumer& ring = *process.from_host_;
   std::size_t n = 0;
   bool any = false;
-  // Frames that are dropped count as work too: a process cannot keep the fabric here for long.
-  for (std::size_t turn = 0; turn < packets.size(); ++turn) {
-    const auto frame = ring.front();
-    if (!frame) break;
-    ring.prefetch(kAhead);
-    Packet* packet = nullptr;
-    if (!take_one(process, *frame, pool, packet)) break;  // no memory: the frame stays in its ring
-    ring.pop();
-    any = true;
-    if (packet != nullptr) packets[n++] = packet;
-  }
-  if (ring.broken()) [[unlikely]]
-    found_broken(process);
-  if (!any) return rest(process), 0;
+  do {
+    // Frames that are dropped count as work too: a process cannot keep the fabric here for long.
+    for (std::size_t turn = 0; turn < packets.size(); ++turn) {
+      const auto frame = ring.front();
+      if (!frame) break;
+      ring.prefetch(kAhead);
+      Packet* packet = nullptr;
+      if (!take_one(process, *frame, pool, packet)) break;  // no memory: the frame stays in its ring
+      ring.pop();
+      any = true;
+      if (packet != nullptr) packets[n++] = packet;
+    }
+    if (ring.broken()) [[unlikely]]
+      found_broken(process);
+  } while (!any && !rest(process));
+  if (!any) return 0;
   if (process.sleeping_) {
     process.sleeping_ = false;
     ring.wake();
-    std::uint64_t rung;
-    static_cast<void>(::read(process.fabric_doorbell(), &rung, sizeof rung));
+    quiet(process);
   }
   process.empty_ = 0;
   if (ring.release()) process.ring_host();
   return n;
 }
 
-// Nothing came. In the end the process is asked to ring when something does.
-void ApplicationPort::rest(ApplicationProcess& process) {
-  if (process.sleeping_) {
-    if (process.from_host_->sleeps()) return;
-    // It rang, and there was nothing: no reason to stay awake, but its doorbell must not ring on.
-    std::uint64_t rung;
-    static_cast<void>(::read(process.fabric_doorbell(), &rung, sizeof rung));
-    process.sleeping_ = false;
-    process.empty_ = 0;
-    return;
-  }
-  if (++process.empty_ < kEmptyTurns) return;
-  process.empty_ = 0;
-  process.sleeping_ = process.from_host_->sleep_until_frame();
-  if (!process.sleeping_) return;
-  // A signal that came late, for what was taken already.
+// Its doorbell does not ring on.
+void ApplicationPort::quiet(const ApplicationProcess& process) noexcept {
   std::uint64_t rung;
   static_cast<void>(::read(process.fabric_doorbell(), &rung, sizeof rung));
+}
+
+// Nothing came. In the end the process is asked to ring when something does. False: something has come by now.
+bool ApplicationPort::rest(ApplicationProcess& process) {
+  const bool rang = process.sleeping_ && !process.from_host_->sleeps();
+  if (!rang && ++process.empty_ < kEmptyTurns) return true;
+  process.empty_ = 0;
+  // First made quiet, then looked for what it may have rung for: the other way round its signal would be lost.
+  quiet(process);
+  process.sleeping_ = !rang && process.from_host_->sleep_until_frame();
+  return process.sleeping_ || process.broken() || process.from_host_->broken() || !process.from_host_->any();
 }
 
 std::size_t ApplicationPort::take(PacketPool& pool, std::span<Packet*> packets) {

@@ -133,7 +133,8 @@ class ApplicationPort final : public OutsidePort {
 
   bool take_one(ApplicationProcess& process, const FrameRingConsumer::Frame& frame, PacketPool& pool, Packet*& out);
   std::size_t take_from(ApplicationProcess& process, PacketPool& pool, std::span<Packet*> packets);
-  void rest(ApplicationProcess& process);
+  bool rest(ApplicationProcess& process);
+  static void quiet(const ApplicationProcess& process) noexcept;
   void found_broken(ApplicationProcess& process) noexcept;
   void forget(const ApplicationProcess& process) noexcept;
   bool is_ours(const std::byte* frame, std::size_t octets, std::size_t whole, ApplicationProcess& process) noexcept;

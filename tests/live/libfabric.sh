@@ -3,8 +3,8 @@
 # across leaf, spine and leaf. What they send must be what the fabric counts; what breaks in the fabric must be seen by
 # them.
 #
-# usage: tests/live/libfabric.sh [--long]
-#   --long  messages of MPI up to 64 MiB (else 2 MiB), and the same programs over libfabric's tcp beside it
+# usage: tests/live/libfabric.sh [--all]
+#   --all  messages of MPI up to 64 MiB (else 2 MiB), and the same programs over libfabric's tcp beside it
 # Needs root, and the release build (build/release).
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -13,7 +13,7 @@ railyard=$root/build/release/bin/railyard
 long=
 case ${1:-} in
   '') ;;
-  --long) long=1 ;;
+  --all) long=1 ;;
   *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
 esac
 (( EUID == 0 )) || { echo "libfabric: skipped: needs root"; exit 77; }

@@ -8,39 +8,10 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-railyard=$root/build/release/bin/railyard
 (( $# == 0 )) || { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
-(( EUID == 0 )) || { echo "verbs: skipped: needs root"; exit 77; }
-[[ ! -e /sys/class/infiniband_verbs ]] || { echo "verbs: skipped: this machine's kernel has RDMA devices"; exit 77; }
-for tool in ibv_devinfo ib_write_bw jq; do
-  command -v "$tool" >/dev/null || { echo "verbs: no $tool (Debian: ibverbs-utils, perftest, jq)" >&2; exit 2; }
-done
-[[ -x $railyard && -e $root/build/release/lib/railyard/librailyard-rdmav34.so ]] ||
-  { echo "verbs: no $railyard, or no provider (Debian: libibverbs-dev); build them first" >&2; exit 2; }
-lab=verbs-$$ # beside others on this machine
-work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-verbs.XXXXXX")
-export RAILYARD_STATE_DIR=$work/state
-# shellcheck disable=SC2317  # called by the trap
-cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
-trap cleanup EXIT
-# Timeouts of these programs are short: on a machine that others use, too, they and the fabric go first.
-first_of_all() { { renice -n -15 -p "$1" && echo -15 >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
-first_of_all $$
-. "$here/checks.sh"
-patience=120
-on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }
-fabric() { "$railyard" status --json | jq "$1"; }
-port=$(( 20000 + $$ % 20000 ))
-listens() { ss -ltnH "sport = :$port" | grep -q .; }
-# PROGRAM ARGUMENT...: a server of it on h3, then a client on h1; both must succeed. The client's output is shown.
-pair() {
-  local option=-p server
-  port=$(( port + 1 ))
-  on h3 "$@" "$option" "$port" >"$work/server" 2>&1 & server=$!
-  until_so listens || return 1
-  on h1 "$@" "$option" "$port" 127.0.0.1 || { kill "$server" 2>/dev/null; return 1; }
-  wait "$server"
-}
+name=verbs
+. "$here/applications.sh"
+need "ibverbs-utils, perftest, jq" ibv_devinfo ib_write_bw jq
 # Their timeouts are fixed: 0.5 s in all for RC, none for UC and UD, which wait for ever for what was lost. A busy machine may
 # keep a program from a processor for longer, so there are three attempts.
 pingpong() {
@@ -74,12 +45,6 @@ crosses_the_spines() {
   say '%d packets by the spines for 1000 messages' "$packets"
   (( packets >= 1000 && packets < 4000 ))
 }
-lossless() {
-  local drops
-  drops=$(fabric '[.ports[] | (.drops | add // 0), .lost_on_link] | add')
-  say '%d dropped' "$drops"
-  (( drops == 0 ))
-}
 loss_is_repaired() {
   "$railyard" fault add "name: loss, on: leaf2:1, loss: 1%" || return 1
   octets_are_right || return 1
@@ -108,16 +73,8 @@ a_killed_peer_is_missed() {
   cat "$work/client"
   until_so none_is_open
 }
-none_is_open() { (( $(grep -c 'has opened it' "$work/state/$lab/log") == $(grep -c 'is gone' "$work/state/$lab/log") )); }
-down_leaves_nothing() {
-  "$railyard" down || return 1
-  local left
-  left=$(find "$work/state" -mindepth 1)
-  [[ -z $left ]] || { echo "left: $left"; return 1; }
-}
 
-check "up: four hosts of applications, leaf-spine" "$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
-for pid in $("$railyard" status --json | jq .pid); do first_of_all "$pid"; done
+check "up: four hosts of applications, leaf-spine" lab_comes_up
 check "ibv_devinfo: device, GID, port, MTU" device_is_seen
 check "railyard env: enough for a shell" env_is_enough
 check "ibv_rc_pingpong" pingpong ibv_rc_pingpong

@@ -7,7 +7,7 @@ namespace railyard::application {
 // otherwise.
 void give_way() noexcept;
 // The same to those who get nothing of a program that only yields: to other sessions (autogroups), where a program is
-// bound to one processor. It takes 50 us.
+// bound to one processor.
 void sleep_a_moment() noexcept;
 
 }  // namespace railyard::application

@@ -43,6 +43,8 @@ class NicDriver {
   // The application is about to sleep until something happens: the thread takes over at once.
   void hand_over() noexcept;
 
+  // Whether something has come and was not taken.
+  bool has_frames() noexcept { return connection_->from_fabric().any(); }
   // Takes what has come, sends what can be sent. Returns whether there was anything.
   virtual bool pump(Instant now) noexcept = 0;
 

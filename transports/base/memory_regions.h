@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <expected>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,13 @@ namespace railyard {
 using ProtectionDomain = Id<struct ProtectionDomainTag, std::uint32_t>;
 
 // What a region may be used for, as bits; the values are those of verbs. Local reads always may.
-enum class Access : std::uint8_t { kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8 };
+enum class Access : std::uint8_t {
+  kLocalWrite = 1,
+  kRemoteWrite = 2,
+  kRemoteRead = 4,
+  kRemoteAtomic = 8,
+  kBindWindow = 16  // memory windows may be bound to it (IBTA Vol 1 §10.6.7)
+};
 class AccessSet {
  public:
   constexpr AccessSet() noexcept = default;
@@ -41,6 +48,17 @@ struct MemoryRegion {
   ProtectionDomain domain{};
   std::byte* memory = nullptr;  // where it is; nullptr: its contents are a promise only (PayloadRef)
   std::uint64_t stream = 0;     // of a promise: octet i of the region is octet i of this stream
+  std::uint32_t user = 0;       // the only QP number that may use it: of windows of type 2; 0: all of the domain
+};
+
+// What a memory window is bound to: a piece of a region of the same domain.
+struct WindowBinding {
+  std::uint32_t region = 0;   // its key
+  std::uint64_t address = 0;  // of the piece, as the region has it
+  std::uint64_t octets = 0;   // 0: to nothing
+  AccessSet access{};         // remote ones
+  bool zero_based = false;    // peers name the first octet 0
+  std::uint32_t user = 0;     // as MemoryRegion::user
 };
 
 // Why a region cannot be registered.
@@ -62,8 +80,24 @@ class MemoryRegions {
   using Key = std::uint32_t;
 
   std::expected<Key, RegisterError> add(const MemoryRegion& region);
-  // Whether there was such a region; what a SEND with Invalidate does, too.
+  // Puts another region in the place of one, under the same key. On error nothing changes. The key is one of a region.
+  std::expected<void, RegisterError> replace(Key key, const MemoryRegion& region);
+  // Whether there was such a region or window.
   bool remove(Key key) noexcept;
+
+  // A memory window that is bound to nothing: nobody may use it.
+  std::expected<Key, RegisterError> add_window(ProtectionDomain domain);
+  // Binds the window whose key differs from `key` in the low octet at most; from then on its key is `key`. On error
+  // nothing changes: kUnknownKey no such window or region, kOtherDomain, kOutOfRange, kNotPermitted the region has not
+  // kBindWindow, or lacks local writes for a window with remote writes or atomics.
+  std::expected<void, AccessError> bind(Key key, const WindowBinding& binding);
+  // A window, whatever its key is now; `key` differs in the low octet at most. Whether there was one.
+  bool remove_window(Key key) noexcept;
+  // What a SEND with Invalidate does, and a local invalidation: a region is removed, a window bound to nothing. Whether
+  // there was one.
+  bool invalidate(Key key) noexcept;
+  // Whether windows are bound to this region: it must stay.
+  bool has_windows(Key key) const noexcept;
 
   // Where an access goes.
   struct Place {
@@ -71,15 +105,21 @@ class MemoryRegions {
     std::uint64_t offset = 0;     // in the region
     std::uint64_t stream = 0;     // MemoryRegion::stream
   };
-  // Whether the owner of `domain` may have `octets` from `address` for all of `access` (none: a local read). Changes
-  // nothing. Without octets neither key nor address is looked at.
+  // Whether the owner of `domain` may have `octets` from `address` for all of `access` (none: a local read), through QP
+  // `user`. Changes nothing. Without octets neither key nor address is looked at.
   std::expected<Place, AccessError> check(Key key, ProtectionDomain domain, std::uint64_t address, std::uint64_t octets,
-                                          AccessSet access) const noexcept;
+                                          AccessSet access, std::uint32_t user = 0) const noexcept;
 
   // nullptr: there is no such region. Holds until regions are added or removed.
   const MemoryRegion* region(Key key) const noexcept {
     const Slot* const slot = find(key);
     return slot == nullptr ? nullptr : &slot->region;
+  }
+
+  // The domain of the window whose key differs from `key` in the low octet at most; nullptr: there is none.
+  const ProtectionDomain* domain_of_window(Key key) const noexcept {
+    const std::uint32_t slot = key >> 8;
+    return slot < slots_.size() && slots_[slot].used && slots_[slot].window ? &slots_[slot].region.domain : nullptr;
   }
 
   std::size_t size() const noexcept { return used_; }
@@ -98,12 +138,15 @@ class MemoryRegions {
     MemoryRegion region;
     std::uint8_t generation = 0;
     bool used = false;
+    bool window = false;
   };
   const Slot* find(Key key) const noexcept;
+  std::expected<Key, RegisterError> take_slot();
 
   std::vector<Slot> slots_{1};      // the first one is nobody's
   std::deque<std::uint32_t> free_;  // the one that is longest free first
   std::size_t used_ = 0;
+  std::map<std::uint32_t, Key> bound_;  // windows' slots, and the regions that they are bound to
 };
 
 }  // namespace railyard

@@ -17,6 +17,7 @@ enum class WcStatus : std::uint8_t {
   kLocQpOpErr = 2,      // this end's own fault
   kLocProtErr = 4,      // local memory that may not be used so
   kWrFlushErr = 5,      // the QP was in error before it could be done
+  kMwBindErr = 6,       // a window that cannot be bound so
   kBadRespErr = 7,      // an answer that is none
   kRemInvReqErr = 9,    // NAK invalid request
   kRemAccessErr = 10,   // NAK remote access error
@@ -49,6 +50,8 @@ enum class WcOpcode : std::uint8_t {
   kRead = 2,
   kCompareSwap = 3,
   kFetchAdd = 4,
+  kBindWindow = 5,
+  kInvalidateLocal = 6,
   kRecv = 128,
   kRecvWriteImm = 129
 };
@@ -59,7 +62,8 @@ struct Completion {
   WcOpcode opcode = WcOpcode::kSend;
   bool with_immediate = false;   // `immediate` is one
   bool with_invalidate = false;  // `immediate` is the key that was invalidated
-  bool with_grh = false;         // UD: the buffer begins with 40 octets of GRH
+  bool with_grh = false;         // UD: the buffer begins with 40 octets of GRH,
+  bool ipv6 = false;             // ... which are an IPv6 header; else an IPv4 header at octet 20
   bool solicited = false;
   // All packets of a received message that are promises (PayloadRef) named one stream, in its order without a gap.
   bool intact = true;

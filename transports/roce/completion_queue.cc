@@ -1,6 +1,7 @@
 #include "transports/roce/completion_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "transports/roce/work_request.h"
 
@@ -18,6 +19,8 @@ std::string_view name(WcStatus status) noexcept {
       return "LOC_PROT_ERR";
     case WcStatus::kWrFlushErr:
       return "WR_FLUSH_ERR";
+    case WcStatus::kMwBindErr:
+      return "MW_BIND_ERR";
     case WcStatus::kBadRespErr:
       return "BAD_RESP_ERR";
     case WcStatus::kRemInvReqErr:
@@ -70,6 +73,26 @@ bool CompletionQueue::push(const Completion& completion) noexcept {
     armed_ = Arm::kNothing;
     event_ = true;
   }
+  return true;
+}
+
+std::size_t CompletionQueue::forget(QpNumber qp) noexcept {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const Completion& c = ring_[(head_ + i) % ring_.size()];
+    if (c.qp != qp) ring_[(head_ + kept++) % ring_.size()] = c;
+  }
+  const std::size_t taken = size_ - kept;
+  size_ = kept;
+  return taken;
+}
+
+bool CompletionQueue::resize(std::size_t capacity) {
+  if (capacity < std::max<std::size_t>(size_, 1)) return false;
+  std::vector<Completion> ring(capacity);
+  for (std::size_t i = 0; i < size_; ++i) ring[i] = ring_[(head_ + i) % ring_.size()];
+  ring_ = std::move(ring);
+  head_ = 0;
   return true;
 }
 

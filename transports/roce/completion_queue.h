@@ -23,6 +23,11 @@ class alignas(64) CompletionQueue {
   // Takes up to `out.size()` completions, the oldest first; returns how many.
   std::size_t poll(std::span<Completion> out) noexcept;
 
+  // Takes out what is of this QP; returns how many.
+  std::size_t forget(QpNumber qp) noexcept;
+  // Whether it can be: what is in it stays. Allocates.
+  bool resize(std::size_t capacity);
+
   std::size_t size() const noexcept { return size_; }
   std::size_t capacity() const noexcept { return ring_.size(); }
   bool overrun() const noexcept { return overrun_; }

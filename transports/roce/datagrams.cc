@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dataplane/wire/ipv6.h"
 #include "transports/roce/gather.h"
 #include "transports/roce/wire/grh.h"
 
@@ -88,6 +89,7 @@ std::optional<Drop> receive_datagram(NicState& nic, QpInfo& qp, const Packet& pa
                     .opcode = WcOpcode::kRecv,
                     .with_immediate = immediate,
                     .with_grh = true,
+                    .ipv6 = wire::read<wire::Ipv6::Version>(ip.data()) == 6,
                     .solicited = packet.bth.solicited,
                     .qp = qp.number,
                     .source_qp = QpNumber{packet.deth.source_qp},

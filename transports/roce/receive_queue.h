@@ -36,6 +36,13 @@ class ReceiveQueue {
   // The oldest one, which stays; nullptr: there is none.
   const RecvWr* peek() const noexcept { return ring_.empty() ? nullptr : &ring_.front(); }
 
+  // Whether it can be: what waits stays.
+  bool resize(std::size_t capacity) noexcept {
+    if (capacity < ring_.size() || capacity == 0) return false;
+    capacity_ = capacity;
+    return true;
+  }
+
   bool empty() const noexcept { return ring_.empty(); }
   std::size_t size() const noexcept { return ring_.size(); }
   ProtectionDomain domain() const noexcept { return domain_; }

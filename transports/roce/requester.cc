@@ -18,7 +18,7 @@ std::expected<void, PostError> Requester::post(const SendWr& wr) {
   if (is_atomic(wr.opcode) && octets != 8) return std::unexpected(PostError::kWrongLength);
   if (read_or_atomic && qp_.attributes.max_rd_atomic == 0) return std::unexpected(PostError::kNoReads);
   Wqe wqe{.octets = static_cast<std::uint32_t>(octets), .wr = Posted(wr)};
-  wqe.psns = is_atomic(wr.opcode) ? 1 : psns_of(wqe.octets, qp_.path_mtu);
+  wqe.psns = is_local(wr.opcode) ? 0 : is_atomic(wr.opcode) ? 1 : psns_of(wqe.octets, qp_.path_mtu);
   // A READ reserves all of its PSNs at once.
   if (wr.opcode == SendOpcode::kRead && wqe.psns > Psn::kMostAhead) return std::unexpected(PostError::kTooLong);
   sq_.push(wqe);
@@ -70,7 +70,7 @@ std::uint32_t Requester::window() const noexcept {
 
 bool Requester::may_begin(const Wqe& wqe) const noexcept {
   if (qp_.state != QpState::kRts) return false;  // SQD finishes what was begun
-  if (!reliable()) return true;
+  if (!reliable() || is_local(wqe.wr.opcode)) return !wqe.wr.fence || reads_ == 0;
   if (wqe.wr.fence && reads_ > 0) return false;
   if (is_read_or_atomic(wqe.wr.opcode)) {
     if (reads_ >= qp_.attributes.max_rd_atomic) return false;
@@ -91,6 +91,7 @@ bool Requester::ready(Instant now) const noexcept {
   if (cursor_ == sq_.size() || (stuck_ != WcStatus::kSuccess && cursor_ > 0)) return false;
   const Wqe& wqe = sq_[cursor_];
   if (!wqe.begun && !may_begin(wqe)) return false;
+  if (wqe.psns == 0) return true;
   // What goes again is inside of a window that was open once.
   return next_ != fresh_ || static_cast<std::uint32_t>(next_ - una_) < window();
 }
@@ -108,6 +109,7 @@ bool Requester::next(Instant now, OutPacket& out) {
   if (!ready(now)) return false;
   rnr_until_ = Instant::never();
   if (scoreboard_ && scoreboard_->lost_psns > 0) return next_lost(now, out);
+  if (sq_[cursor_].psns == 0 && (!pass_local() || !ready(now))) return false;
   Wqe& wqe = sq_[cursor_];
   if (!wqe.begun) begin(wqe);
   // A READ that goes again asks for all that is missing.
@@ -245,11 +247,15 @@ void Requester::complete_oldest(WcStatus status) noexcept {
                             : wr.opcode == kRead                          ? WcOpcode::kRead
                             : wr.opcode == kCompareSwap                   ? WcOpcode::kCompareSwap
                             : wr.opcode == kFetchAdd                      ? WcOpcode::kFetchAdd
+                            : wr.opcode == kBindWindow                    ? WcOpcode::kBindWindow
+                            : wr.opcode == kInvalidateLocal               ? WcOpcode::kInvalidateLocal
                                                                           : WcOpcode::kSend;
     qp_.send_cq->push({.wr_id = wr.wr_id, .status = status, .opcode = opcode, .qp = qp_.number, .octets = wqe.octets});
   }
   sq_.pop();
   if (cursor_ > 0) --cursor_;
+  // What was local and behind it is done already.
+  if (status == WcStatus::kSuccess && cursor_ > 0 && sq_[0].psns == 0) complete_oldest(status);
 }
 
 void Requester::fail(WcStatus status) noexcept {

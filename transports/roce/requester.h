@@ -101,7 +101,10 @@ class Requester {
           r_key(wr.r_key),
           sges(wr.sges),
           compare(wr.compare),
-          swap_add(wr.swap_add) {}
+          swap_add(wr.swap_add),
+          access(wr.access),
+          zero_based(wr.zero_based),
+          own_window(wr.own_window) {}
 
     std::uint64_t wr_id = 0;
     SendOpcode opcode = SendOpcode::kSend;
@@ -111,10 +114,12 @@ class Requester {
     std::uint32_t r_key = 0;
     SgeList sges{};
     std::uint64_t compare = 0, swap_add = 0;
+    AccessSet access{};
+    bool zero_based = false, own_window = false;
   };
   struct alignas(64) Wqe {
     std::uint32_t octets = 0;  // of the message
-    std::uint32_t psns = 1;    // how many it takes
+    std::uint32_t psns = 1;    // how many it takes; 0: it is local
     bool begun = false;        // has PSNs
     bool replied = false;      // READ: something of this request's answer has come
     // Selective repeat, READ and atomic: of the request, as Scoreboard's bits, which are those of the responses.
@@ -132,6 +137,8 @@ class Requester {
   std::uint32_t window() const noexcept;
   bool may_begin(const Wqe& wqe) const noexcept;
   void begin(Wqe& wqe) noexcept;
+  bool pass_local();
+  WcStatus perform(const Posted& wr);
   bool fill(const Wqe& wqe, Psn psn, std::uint32_t psns, OutPacket& out);
   void fill_headers(const Wqe& wqe, std::uint32_t index, std::uint32_t psns, bool last, Packet& packet) const noexcept;
   bool wants_ack(const Wqe& wqe, bool last) noexcept;

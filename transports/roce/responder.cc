@@ -133,11 +133,12 @@ std::optional<Drop> Responder::on_message(const Packet& packet, const PayloadRef
 // Only what peers may reach at all can they take away.
 bool Responder::invalidate(std::uint32_t r_key) noexcept {
   const MemoryRegion* const region = nic_.memory.region(r_key);
-  if (region == nullptr || region->domain != qp_.domain) return false;
+  if (region == nullptr || region->domain != qp_.domain || (region->user != 0 && region->user != qp_.number.value))
+    return false;
   if (!region->access.has(Access::kRemoteWrite) && !region->access.has(Access::kRemoteRead) &&
       !region->access.has(Access::kRemoteAtomic))
     return false;
-  return nic_.memory.remove(r_key);
+  return nic_.memory.invalidate(r_key);
 }
 
 std::optional<Drop> Responder::on_read(const Packet& packet) noexcept {
@@ -146,7 +147,7 @@ std::optional<Drop> Responder::on_read(const Packet& packet) noexcept {
   const RethValues& reth = packet.reth;
   if (message_.open() || !qp_.access.has(Access::kRemoteRead)) return invalid();
   if (!has_right_lengths(packet, qp_.path_mtu) || reth.dma_length > kMaxMessageOctets) return invalid();
-  if (!nic_.memory.check(reth.r_key, qp_.domain, reth.virtual_address, reth.dma_length, Access::kRemoteRead))
+  if (!nic_.memory.check(reth.r_key, qp_.domain, reth.virtual_address, reth.dma_length, Access::kRemoteRead, qp_.number.value))
     return refuse(psn, NakCode::kRemoteAccessError, WcStatus::kRemAccessErr);
   ResponderResource* const resource = resources_.add();
   if (resource == nullptr) return invalid();
@@ -169,7 +170,7 @@ std::optional<Drop> Responder::on_atomic(const Packet& packet) noexcept {
   const AtomicEthValues& request = packet.atomic_eth;
   if (message_.open() || !qp_.access.has(Access::kRemoteAtomic)) return invalid();
   if (!has_right_lengths(packet, qp_.path_mtu) || request.virtual_address % 8 != 0) return invalid();
-  const auto at = nic_.memory.check(request.r_key, qp_.domain, request.virtual_address, 8, Access::kRemoteAtomic);
+  const auto at = nic_.memory.check(request.r_key, qp_.domain, request.virtual_address, 8, Access::kRemoteAtomic, qp_.number.value);
   if (!at) return refuse(psn, NakCode::kRemoteAccessError, WcStatus::kRemAccessErr);
   // There is no arithmetic on promises.
   if (at->memory == nullptr) return refuse(psn, NakCode::kRemoteOperationalError, WcStatus::kLocQpOpErr);

@@ -90,7 +90,7 @@ void Responder::done() noexcept {
 bool Responder::next_read(Response& response, OutPacket& out) noexcept {
   const std::uint32_t octets = std::min(response.octets, qp_.path_mtu);
   // The region may have gone while the answer waited.
-  const auto at = nic_.memory.check(response.r_key, qp_.domain, response.address, octets, Access::kRemoteRead);
+  const auto at = nic_.memory.check(response.r_key, qp_.domain, response.address, octets, Access::kRemoteRead, qp_.number.value);
   if (!at) {
     const Psn psn = response.psn;
     while (!responses_.empty()) done();

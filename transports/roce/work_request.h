@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "dataplane/base/assert.h"
+#include "transports/base/memory_regions.h"
 #include "transports/roce/ids.h"
 
 namespace railyard::roce {
@@ -57,8 +58,15 @@ enum class SendOpcode : std::uint8_t {
   kWriteImm,
   kRead,
   kCompareSwap,
-  kFetchAdd
+  kFetchAdd,
+  kBindWindow,      // to the piece of memory in `sges` (its l_key is the region's), with key `r_key`
+  kInvalidateLocal  // the key `immediate` of this NIC
 };
+
+// Concerns this NIC alone: done in its turn, without a packet. RC and UC.
+constexpr bool is_local(SendOpcode o) noexcept {
+  return o == SendOpcode::kBindWindow || o == SendOpcode::kInvalidateLocal;
+}
 
 constexpr bool is_atomic(SendOpcode o) noexcept { return o == SendOpcode::kCompareSwap || o == SendOpcode::kFetchAdd; }
 constexpr bool is_read_or_atomic(SendOpcode o) noexcept { return o == SendOpcode::kRead || is_atomic(o); }
@@ -79,6 +87,9 @@ struct SendWr {
   std::uint32_t immediate = 0;  // *Imm: 32 opaque bits; SendInv: the peer's key
   std::uint64_t compare = 0;    // CmpSwap
   std::uint64_t swap_add = 0;   // CmpSwap: what to put there; FetchAdd: what to add
+  AccessSet access{};           // BindWindow: remote ones
+  bool zero_based = false;      // BindWindow: peers name the first octet 0
+  bool own_window = false;      // BindWindow: for peers of this QP only (type 2)
   // UD only:
   AhId ah{};
   QpNumber remote_qp{};

@@ -79,11 +79,15 @@ static_assert(sizeof(ibv_cq) == 128 && sizeof(ibv_cq_ex) == 288 && sizeof(ibv_co
 
 // What a provider offers, in the order of libibverbs. Null: libibverbs answers EOPNOTSUPP.
 struct ContextOps {
-  Op advise_mr, alloc_dm, alloc_mw, alloc_null_mr, alloc_parent_domain;
+  Op advise_mr, alloc_dm;
+  ibv_mw* (*alloc_mw)(ibv_pd*, ibv_mw_type);
+  Op alloc_null_mr, alloc_parent_domain;
   ibv_pd* (*alloc_pd)(ibv_context*);
   Op alloc_td;
   void (*async_event)(ibv_context*, ibv_async_event*);
-  Op attach_counters_point_flow, attach_mcast, bind_mw, close_xrcd;
+  Op attach_counters_point_flow, attach_mcast;
+  int (*bind_mw)(ibv_qp*, ibv_mw*, ibv_mw_bind*);
+  Op close_xrcd;
   void (*cq_event)(ibv_cq*);
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
   Op create_counters;
@@ -94,7 +98,8 @@ struct ContextOps {
   ibv_qp* (*create_qp_ex)(ibv_context*, ibv_qp_init_attr_ex*);
   Op create_rwq_ind_table;
   ibv_srq* (*create_srq)(ibv_pd*, ibv_srq_init_attr*);
-  Op create_srq_ex, create_wq, dealloc_mw;
+  Op create_srq_ex, create_wq;
+  int (*dealloc_mw)(ibv_mw*);
   int (*dealloc_pd)(ibv_pd*);
   Op dealloc_td;
   int (*dereg_mr)(Mr*);
@@ -126,7 +131,9 @@ struct ContextOps {
   Op read_counters, reg_dm_mr, reg_dmabuf_mr;
   ibv_mr* (*reg_mr)(ibv_pd*, void* address, std::size_t octets, std::uint64_t hca_va, int access);
   int (*req_notify_cq)(ibv_cq*, int solicited_only);
-  Op rereg_mr, resize_cq, set_ece, unimport_dm, unimport_mr, unimport_pd;
+  int (*rereg_mr)(Mr*, int flags, ibv_pd*, void* address, std::size_t octets, int access);
+  int (*resize_cq)(ibv_cq*, int cqe);
+  Op set_ece, unimport_dm, unimport_mr, unimport_pd;
 };
 static_assert(sizeof(ContextOps) == 608 && offsetof(ContextOps, poll_cq) == 424);
 

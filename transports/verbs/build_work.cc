@@ -1,5 +1,4 @@
 // ibv_wr_*: work requests built call by call, posted together by ibv_wr_complete().
-#include <array>
 #include <cerrno>
 
 #include <arpa/inet.h>
@@ -14,7 +13,7 @@ QpObject& of(ibv_qp_ex* ex) noexcept { return object_of<QpObject>(ex); }
 // A request of this kind begins; what was built before is complete.
 roce::SendWr& begin(ibv_qp_ex* ex, roce::SendOpcode opcode) {
   QpObject& qp = of(ex);
-  roce::SendWr& wr = qp.batch.emplace_back();
+  roce::SendWr& wr = qp.batch.emplace_back().wr;
   wr.wr_id = ex->wr_id;
   wr.opcode = opcode;
   wr.signaled = (ex->wr_flags & IBV_SEND_SIGNALED) != 0;
@@ -37,55 +36,64 @@ void fail(QpObject& qp, int error) noexcept {
 void set_sges(ibv_qp_ex* ex, std::size_t n, const ibv_sge* list) noexcept {
   QpObject& qp = of(ex);
   if (qp.batch.empty() || n > qp.init.cap.max_send_sge) return fail(qp, EINVAL);
-  for (std::size_t i = 0; i < n; ++i) qp.batch.back().sges.push({list[i].addr, list[i].length, list[i].lkey});
+  for (std::size_t i = 0; i < n; ++i) qp.batch.back().wr.sges.push({list[i].addr, list[i].length, list[i].lkey});
 }
 
-void set_inline(ibv_qp_ex* ex, std::size_t n, const ibv_data_buf* list) noexcept {
+void set_inline(ibv_qp_ex* ex, std::size_t n, const ibv_data_buf* list) {
   QpObject& qp = of(ex);
-  std::array<ibv_sge, roce::kMostSges> pieces{};
-  if (qp.batch.empty() || n > pieces.size()) return fail(qp, EINVAL);
-  for (std::size_t i = 0; i < n; ++i)
-    pieces[i] = {reinterpret_cast<std::uintptr_t>(list[i].addr), static_cast<std::uint32_t>(list[i].length), 0};
-  if (!copy_inline(qp, pieces.data(), static_cast<int>(n), qp.batch.back())) fail(qp, EINVAL);
+  std::size_t octets = 0;
+  for (std::size_t i = 0; i < n && octets <= kMostInline; ++i) octets += list[i].length;
+  if (qp.batch.empty() || octets > qp.init.cap.max_inline_data) return fail(qp, EINVAL);
+  QpObject::Built& built = qp.batch.back();
+  built.is_inline = true;
+  built.inline_at = qp.batch_data.size();
+  built.inline_octets = octets;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto* const from = static_cast<const std::byte*>(list[i].addr);
+    qp.batch_data.insert(qp.batch_data.end(), from, from + list[i].length);
+  }
 }
 
-// The lock is held from here to the end, as work is built by one thread.
+// Other calls may come in between, of this thread, too: nothing else is held.
 void start(ibv_qp_ex* ex) {
   QpObject& qp = of(ex);
-  state_of(ex->qp_base.context).nic->mutex().lock();
+  qp.building.lock();
   qp.batch.clear();
+  qp.batch_data.clear();
   qp.batch_error = 0;
-  qp.inline_before = qp.inline_data.next;
+}
+
+int post(QpObject& qp, QpObject::Built& built, State& state, Instant now) {
+  const std::size_t before = qp.inline_data.next;
+  if (built.is_inline) {
+    const ibv_sge piece{reinterpret_cast<std::uintptr_t>(qp.batch_data.data() + built.inline_at),
+                        static_cast<std::uint32_t>(built.inline_octets), 0};
+    if (!copy_inline(qp, &piece, 1, built.wr)) return EINVAL;
+  }
+  if (const auto posted = state.nic->engine().post_send(now, qp.number, built.wr); !posted) {
+    qp.inline_data.next = before;
+    return errno_of(posted.error());
+  }
+  if (built.wr.signaled || qp.init.sq_sig_all != 0) ++state.outstanding;
+  return 0;
 }
 
 int complete(ibv_qp_ex* ex) {
   QpObject& qp = of(ex);
+  const std::lock_guard built(qp.building, std::adopt_lock);
   State& state = state_of(ex->qp_base.context);
   Nic& nic = *state.nic;
-  const std::lock_guard lock(nic.mutex(), std::adopt_lock);
+  const std::lock_guard lock(nic.mutex());
   const Instant now = Nic::now();
   nic.enter(now);
   int error = qp.batch_error;
-  if (error != 0) qp.inline_data.next = qp.inline_before;
-  for (std::size_t i = 0; i < qp.batch.size() && error == 0; ++i) {
-    const roce::SendWr& wr = qp.batch[i];
-    if (const auto posted = nic.engine().post_send(now, qp.number, wr); !posted)
-      error = errno_of(posted.error());
-    else if (wr.signaled || qp.init.sq_sig_all != 0)
-      ++state.outstanding;
-  }
-  qp.batch.clear();
+  for (std::size_t i = 0; i < qp.batch.size() && error == 0; ++i) error = post(qp, qp.batch[i], state, now);
   nic.send(now);
   state.on_progress();
   return error;
 }
 
-void abandon(ibv_qp_ex* ex) {
-  QpObject& qp = of(ex);
-  qp.batch.clear();
-  qp.inline_data.next = qp.inline_before;
-  state_of(ex->qp_base.context).nic->mutex().unlock();
-}
+void abandon(ibv_qp_ex* ex) { of(ex).building.unlock(); }
 
 }  // namespace
 
@@ -114,9 +122,15 @@ void set_builders(QpObject& qp) noexcept {
   e.wr_send = [](ibv_qp_ex* q) { begin(q, kSend); };
   e.wr_send_imm = [](ibv_qp_ex* q, __be32 immediate) { begin(q, kSendImm).immediate = ::ntohl(immediate); };
   e.wr_send_inv = [](ibv_qp_ex* q, std::uint32_t key) { begin(q, kSendInv).immediate = key; };
+  e.wr_local_inv = [](ibv_qp_ex* q, std::uint32_t key) { begin(q, kInvalidateLocal).immediate = key; };
+  e.wr_bind_mw = [](ibv_qp_ex* q, ibv_mw* window, std::uint32_t key, const ibv_mw_bind_info* info) {
+    roce::SendWr& wr = begin(q, kBindWindow);
+    if (window->type != IBV_MW_TYPE_2) return fail(of(q), EINVAL);
+    if (const int error = to_bind(*window, key, *info, wr); error != 0) fail(of(q), error);
+  };
   e.wr_set_ud_addr = [](ibv_qp_ex* q, ibv_ah* ah, std::uint32_t qpn, std::uint32_t q_key) {
     if (of(q).batch.empty()) return fail(of(q), EINVAL);
-    roce::SendWr& wr = of(q).batch.back();
+    roce::SendWr& wr = of(q).batch.back().wr;
     wr.ah = object_of<AhObject>(ah).id;
     wr.remote_qp = roce::QpNumber{qpn};
     wr.remote_q_key = q_key;

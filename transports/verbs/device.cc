@@ -67,12 +67,14 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   a.hw_ver = 1;
   a.max_qp = static_cast<int>(state.nic->grant().most_qps);
   a.max_qp_wr = kMostWrs;
-  a.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID;
+  a.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_SRQ_RESIZE |
+                       IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   a.max_sge = static_cast<int>(roce::kMostSges);
   a.max_sge_rd = static_cast<int>(roce::kMostSges);
   a.max_cq = 1 << 16;
   a.max_cqe = kMostCqes;
   a.max_mr = 1 << 20;
+  a.max_mw = 1 << 20;
   a.max_pd = 1 << 20;
   a.max_qp_rd_atom = kMostReads;
   a.max_res_rd_atom = static_cast<int>(kMostReads * state.nic->grant().most_qps);
@@ -115,8 +117,7 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) {
   return 0;
 }
 
-// ---- Events
-// ----------------------------------------------------------------------------------------------------------
+// ---- Events --------------------------------------------------------------------------------------------------------
 
 namespace {
 

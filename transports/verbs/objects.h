@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -19,11 +20,15 @@ struct Context;
 struct PdObject {
   ibv_pd pd;
   ProtectionDomain domain;
-  std::uint32_t users = 0;  // QPs, SRQs, MRs, AHs
+  std::uint32_t users = 0;  // QPs, SRQs, MRs, windows, AHs
 };
 
 struct MrObject {
   abi::Mr mr;
+};
+
+struct MwObject {
+  ibv_mw mw;
 };
 
 struct CqObject {
@@ -71,10 +76,16 @@ struct QpObject {
   ibv_qp_attr attr;       // as it was modified
   InlineData inline_data{};
   std::uint32_t events_read = 0;
-  // Of ibv_wr_*: what was begun.
-  std::vector<roce::SendWr> batch{};
+  // Of ibv_wr_*: what was begun. One thread at a time builds.
+  std::mutex building{};
+  struct Built {
+    roce::SendWr wr{};
+    std::size_t inline_at = 0, inline_octets = 0;  // of batch_data, if it is sent inline
+    bool is_inline = false;
+  };
+  std::vector<Built> batch{};
+  std::vector<std::byte> batch_data{};
   int batch_error = 0;  // errno
-  std::size_t inline_before = 0;
 };
 
 // One ibv_open_device(). libibverbs allocates it, zeroed, with its own part at the end.
@@ -129,13 +140,22 @@ void wait_for_acknowledgements(CqObject& cq);
 ibv_pd* alloc_pd(ibv_context*);
 int dealloc_pd(ibv_pd*);
 ibv_mr* reg_mr(ibv_pd*, void* address, std::size_t octets, std::uint64_t hca_va, int access);
+int rereg_mr(abi::Mr*, int flags, ibv_pd*, void* address, std::size_t octets, int access);
 int dereg_mr(abi::Mr*);
+
+// memory_window.cc
+ibv_mw* alloc_mw(ibv_pd*, ibv_mw_type);
+int bind_mw(ibv_qp*, ibv_mw*, ibv_mw_bind*);
+int dealloc_mw(ibv_mw*);
+// The work request that binds a window so. 0, or an errno.
+int to_bind(const ibv_mw& window, std::uint32_t key, const ibv_mw_bind_info& info, roce::SendWr& to) noexcept;
 
 // completion.cc
 ibv_cq* create_cq(ibv_context*, int cqe, ibv_comp_channel*, int comp_vector);
 ibv_cq_ex* create_cq_ex(ibv_context*, ibv_cq_init_attr_ex*);
 int destroy_cq(ibv_cq*);
 int poll_cq(ibv_cq*, int entries, ibv_wc*);
+int resize_cq(ibv_cq*, int cqe);
 int req_notify_cq(ibv_cq*, int solicited_only);
 void cq_event(ibv_cq*);
 // Of the channel: an event for this queue.
@@ -175,6 +195,8 @@ int post_recv(ibv_qp*, ibv_recv_wr*, ibv_recv_wr** bad);
 int post_srq_recv(ibv_srq*, ibv_recv_wr*, ibv_recv_wr** bad);
 // Copies what is sent inline. False: it is too much.
 bool copy_inline(QpObject& qp, const ibv_sge* pieces, int n, roce::SendWr& wr) noexcept;
+// A request of the engine's, as if it had been posted. 0, or an errno.
+int post_one(QpObject& qp, const roce::SendWr& wr) noexcept;
 // The errno of a refusal.
 int errno_of(roce::PostError error) noexcept;
 
@@ -182,12 +204,12 @@ int errno_of(roce::PostError error) noexcept;
 // Has the QP take ibv_wr_*.
 void set_builders(QpObject& qp) noexcept;
 
-// ---- Limits
-// ----------------------------------------------------------------------------------------------------------
+// ---- Limits --------------------------------------------------------------------------------------------------------
 
 inline constexpr std::uint32_t kMostWrs = 1u << 14;  // of a queue
 inline constexpr std::uint32_t kMostInline = 512;    // octets
 inline constexpr int kMostCqes = 1 << 20;
+inline constexpr std::uint32_t kMostWindowOctets = 1u << 31;
 inline constexpr std::uint8_t kMostReads = 16;  // outstanding READs and atomics of a QP, either way
 
 }  // namespace railyard::verbs

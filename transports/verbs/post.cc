@@ -82,13 +82,22 @@ void set_target(const ibv_send_wr& from, const ibv_qp& qp, roce::SendWr& to) noe
 
 // 0, or an errno.
 int translate(QpObject& qp, const ibv_send_wr& from, roce::SendWr& to) noexcept {
-  const auto opcode = opcode_of(from.opcode);
-  if (!opcode) return EOPNOTSUPP;
   to.wr_id = from.wr_id;
-  to.opcode = *opcode;
   to.signaled = (from.send_flags & IBV_SEND_SIGNALED) != 0;
   to.solicited = (from.send_flags & IBV_SEND_SOLICITED) != 0;
   to.fence = (from.send_flags & IBV_SEND_FENCE) != 0;
+  if (from.opcode == IBV_WR_BIND_MW) {
+    if (from.bind_mw.mw == nullptr || from.bind_mw.mw->type != IBV_MW_TYPE_2) return EINVAL;
+    return to_bind(*from.bind_mw.mw, from.bind_mw.rkey, from.bind_mw.bind_info, to);
+  }
+  if (from.opcode == IBV_WR_LOCAL_INV) {
+    to.opcode = roce::SendOpcode::kInvalidateLocal;
+    to.immediate = from.invalidate_rkey;
+    return 0;
+  }
+  const auto opcode = opcode_of(from.opcode);
+  if (!opcode) return EOPNOTSUPP;
+  to.opcode = *opcode;
   to.immediate = *opcode == roce::SendOpcode::kSendInv ? from.invalidate_rkey : ::ntohl(from.imm_data);
   if (qp.qp.qp.qp_type == IBV_QPT_UD && from.wr.ud.ah == nullptr) return EINVAL;
   set_target(from, qp.qp.qp, to);
@@ -138,6 +147,20 @@ int post_send(ibv_qp* handle, ibv_send_wr* wr, ibv_send_wr** bad) {
   nic.send(now);
   state.on_progress();
   return error;
+}
+
+int post_one(QpObject& qp, const roce::SendWr& wr) noexcept {
+  State& state = state_of(qp.qp.qp.context);
+  Nic& nic = *state.nic;
+  const std::lock_guard lock(nic.mutex());
+  const Instant now = Nic::now();
+  nic.enter(now);
+  const auto posted = nic.engine().post_send(now, qp.number, wr);
+  if (!posted) return errno_of(posted.error());
+  if (wr.signaled || qp.init.sq_sig_all != 0) ++state.outstanding;
+  nic.send(now);
+  state.on_progress();
+  return 0;
 }
 
 int post_recv(ibv_qp* handle, ibv_recv_wr* wr, ibv_recv_wr** bad) {

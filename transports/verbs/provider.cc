@@ -35,8 +35,7 @@ std::string line_of(const ibv_device& device, const std::string& file) {
   return line;
 }
 
-// ---- Contexts
-// --------------------------------------------------------------------------------------------------------
+// ---- Contexts ------------------------------------------------------------------------------------------------------
 
 void free_context(ibv_context* ibv) {
   auto* const verbs =
@@ -49,8 +48,10 @@ void free_context(ibv_context* ibv) {
 
 constexpr abi::ContextOps operations() {
   abi::ContextOps o{};
+  o.alloc_mw = alloc_mw;
   o.alloc_pd = alloc_pd;
   o.async_event = async_event;
+  o.bind_mw = bind_mw;
   o.cq_event = cq_event;
   o.create_ah = create_ah;
   o.create_cq = create_cq;
@@ -58,6 +59,7 @@ constexpr abi::ContextOps operations() {
   o.create_qp = create_qp;
   o.create_qp_ex = create_qp_ex;
   o.create_srq = create_srq;
+  o.dealloc_mw = dealloc_mw;
   o.dealloc_pd = dealloc_pd;
   o.dereg_mr = dereg_mr;
   o.destroy_ah = destroy_ah;
@@ -77,6 +79,8 @@ constexpr abi::ContextOps operations() {
   o.query_srq = query_srq;
   o.reg_mr = reg_mr;
   o.req_notify_cq = req_notify_cq;
+  o.rereg_mr = rereg_mr;
+  o.resize_cq = resize_cq;
   return o;
 }
 constexpr abi::ContextOps kOperations = operations();

@@ -156,6 +156,13 @@ bool values_of(const State& state, const QpObject& qp, const ibv_qp_attr& attr, 
          ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) == 0 || attr.max_dest_rd_atomic <= kMostReads);
 }
 
+// What a QP has completed before it was reset or destroyed nobody polls any more, as with other devices.
+void forget_completions(State& state, const QpObject& qp) noexcept {
+  for (ibv_cq* const cq : {qp.init.send_cq, qp.init.recv_cq})
+    state.nic->engine().cq(object_of<CqObject>(cq).id).forget(qp.number);
+  state.outstanding = 0;  // right again when what others have posted is complete
+}
+
 }  // namespace
 
 ibv_qp* create_qp(ibv_pd* handle, ibv_qp_init_attr* init) {
@@ -211,13 +218,19 @@ ibv_qp* create_qp(ibv_pd* handle, ibv_qp_init_attr* init) {
 }
 
 ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* init) {
-  constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  constexpr std::uint32_t kKnown =
+      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+  // There is no multicast that could come back.
+  constexpr std::uint32_t kFlags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
   constexpr std::uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
                                         IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
                                         IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-                                        IBV_QP_EX_WITH_SEND_WITH_INV;
+                                        IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV |
+                                        IBV_QP_EX_WITH_BIND_MW;
   const bool builds = (init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
-  if ((init->comp_mask & ~kKnown) != 0 || (builds && (init->send_ops_flags & ~kOperations) != 0))
+  const bool has_flags = (init->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0;
+  if ((init->comp_mask & ~kKnown) != 0 || (builds && (init->send_ops_flags & ~kOperations) != 0) ||
+      (has_flags && (init->create_flags & ~kFlags) != 0))
     return failed(nullptr, EOPNOTSUPP);
   if ((init->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || init->pd == nullptr) return failed(nullptr, EINVAL);
   // It begins as the plain one.
@@ -248,7 +261,7 @@ int modify_qp(ibv_qp* handle, ibv_qp_attr* attr, int mask) {
   if ((mask & IBV_QP_RATE_LIMIT) != 0)  // kb/s
     state.nic->engine().set_rate_limit(now, qp.number, BitRate{std::int64_t{attr->rate_limit} * 1000});
   remember(qp.attr, *attr, mask);
-  if (to == roce::QpState::kReset) state.outstanding = 0;
+  if (to == roce::QpState::kReset) forget_completions(state, qp);
   // Into error: completions of what was flushed.
   state.nic->pump(now);
   state.on_progress();
@@ -275,6 +288,7 @@ int destroy_qp(ibv_qp* handle) {
     // What is acknowledged already, and what was asked for, still goes.
     state.nic->pump(Nic::now());
     state.nic->engine().destroy_qp(qp.number);
+    forget_completions(state, qp);
     if (qp.inline_data.key != 0) state.nic->engine().memory().remove(qp.inline_data.key);
     state.qps.erase(qp.number.value);
     --object_of<PdObject>(handle->pd).users;

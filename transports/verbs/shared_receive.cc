@@ -34,11 +34,17 @@ ibv_srq* create_srq(ibv_pd* handle, ibv_srq_init_attr* init) {
 int modify_srq(ibv_srq* handle, ibv_srq_attr* attr, int mask) {
   auto& srq = object_of<SrqObject>(handle);
   State& state = state_of(handle->context);
-  if ((mask & ~IBV_SRQ_LIMIT) != 0) return EOPNOTSUPP;  // IBV_SRQ_MAX_WR: it keeps its size
-  if (attr->srq_limit > srq.max_wr) return EINVAL;
+  const bool resizes = (mask & IBV_SRQ_MAX_WR) != 0, limits = (mask & IBV_SRQ_LIMIT) != 0;
+  if ((mask & ~(IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR)) != 0) return EINVAL;
+  if (resizes && (attr->max_wr == 0 || attr->max_wr > kMostWrs)) return EINVAL;
   const std::lock_guard lock(state.nic->mutex());
-  srq.limit = attr->srq_limit;
-  state.nic->engine().srq(srq.id).set_limit(attr->srq_limit);
+  const std::uint32_t limit = limits ? attr->srq_limit : srq.limit;
+  if (limit > (resizes ? attr->max_wr : srq.max_wr)) return EINVAL;
+  roce::ReceiveQueue& queue = state.nic->engine().srq(srq.id);
+  if (resizes && !queue.resize(attr->max_wr)) return EINVAL;
+  if (resizes) srq.max_wr = attr->max_wr;
+  srq.limit = limit;
+  if (limits) queue.set_limit(limit);
   return 0;
 }
 

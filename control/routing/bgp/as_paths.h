@@ -19,13 +19,15 @@ inline constexpr PathId kEmptyPath = 0;                                // what a
 // A path is the number of the AS that it goes through last, before the path of who told it.
 class AsPaths {
  public:
-  AsPaths() : paths_{{0, kNoPath, 0}} {}
+  AsPaths() : paths_{{0, kNoPath, 0, kNoPath}} {}
 
   PathId extend(AsNumber head, PathId tail) {
+    // Switches of a tier have one number (RFC 7938): mostly it is the same again.
+    if (const PathId last = paths_[tail].extended; last != kNoPath && paths_[last].head == head) return last;
     const auto [known, is_new] =
         known_.try_emplace(std::uint64_t{head} << 32 | tail, static_cast<PathId>(paths_.size()));
-    if (is_new) paths_.push_back({head, tail, paths_[tail].length + 1});
-    return known->second;
+    if (is_new) paths_.push_back({head, tail, paths_[tail].length + 1, kNoPath});
+    return paths_[tail].extended = known->second;
   }
   // Of kNoPath: more than of any path.
   std::uint32_t length(PathId path) const noexcept {
@@ -48,6 +50,7 @@ class AsPaths {
     AsNumber head;
     PathId tail;
     std::uint32_t length;
+    PathId extended;  // by whom it was last
   };
   std::vector<Path> paths_;
   std::unordered_map<std::uint64_t, PathId> known_;

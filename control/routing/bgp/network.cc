@@ -44,6 +44,12 @@ Network::Network(const spec::RoutingSpec& spec, const Graph& graph, const Routes
                                       .synced = true,
                                       .waiting = {}});
   }
+  for (Speaker& s : speakers_)
+    for (std::size_t i = 0; i < s.peers.size(); ++i) {
+      const std::size_t port = s.peers[i].port.index();
+      if (port >= s.at.size()) s.at.resize(port + 1, kNobody);
+      s.at[port] = static_cast<std::uint32_t>(i);
+    }
   for (const Origin& o : routes.announced.origins)
     of_transit_.push_back(std::ranges::all_of(graph.edges(o.owners.front().node),
                                               [&](const Graph::Edge& e) { return graph.is_switch(e.neighbour); }));
@@ -139,13 +145,13 @@ Advert Network::told(std::size_t node, std::size_t origin) {
   if (owns(node, origin)) return of_owner(node, origin);
   Advert advert;
   for (const PortIndex port : ribs_[node].group(origin).ports) {
-    const std::vector<Peer>& peers = speakers_[node].peers;
-    const auto peer = std::ranges::find(peers, port, &Peer::port);
-    if (peer == peers.end()) continue;
-    const Advert from = received(node, static_cast<std::size_t>(peer - peers.begin()), origin);
-    if (advert.path == kNoPath) advert = onward(node, origin, *peer, from);
+    const Speaker& s = speakers_[node];
+    const std::size_t peer = s.peer_at(port);
+    if (peer == s.peers.size()) continue;
+    const Advert from = received(node, peer, origin);
+    if (advert.path == kNoPath) advert = onward(node, origin, s.peers[peer], from);
     if (!weighted_) break;
-    advert.worth += worth_of(*peer, from);
+    advert.worth += worth_of(s.peers[peer], from);
   }
   return advert.path == kNoPath ? Advert{} : advert;
 }
@@ -224,10 +230,8 @@ void Network::on_notice(const Event& e) {
   const Ports::Result result = ports_.noticed(e.at, e.node, port, e.token);
   if (result.again != Instant::never()) push(result.again, e.kind, e.node, e.peer, e.token);
   if (result.notice == Ports::Notice::kNothing) return;
-  const std::vector<Peer>& peers = speakers_[e.node].peers;
-  const auto peer = std::ranges::find(peers, port, &Peer::port);
-  if (peer == peers.end()) return on_trunk(e.at, e.node, port);
-  const auto number = static_cast<std::size_t>(peer - peers.begin());
+  const std::size_t number = speakers_[e.node].peer_at(port);
+  if (number == speakers_[e.node].peers.size()) return on_trunk(e.at, e.node, port);
   if (result.notice == Ports::Notice::kDown)
     close(e.at, e.node, number);
   else
@@ -296,11 +300,10 @@ void Network::sync(Instant now, std::size_t node, std::size_t peer) {
     const bool waits = speakers_[node].changed.contains(o);
     const std::vector<PortIndex>& ports = ribs_[node].group(o).ports;
     std::optional<Preference> best;
-    if (const auto first = std::ranges::find_if(
-            speakers_[node].peers, [&](const Peer& known) { return !ports.empty() && known.port == ports.front(); });
-        first != speakers_[node].peers.end() && !waits)
-      best = preference(node, *first,
-                        received(node, static_cast<std::size_t>(first - speakers_[node].peers.begin()), o));
+    const Speaker& s = speakers_[node];
+    if (const std::size_t first = ports.empty() || waits ? s.peers.size() : s.peer_at(ports.front());
+        first != s.peers.size())
+      best = preference(node, s.peers[first], received(node, first, o));
     if (owns(node, o) || advert.path == kNoPath || (best && preference(node, p, advert) > *best)) {
       if (State* kept = find(node, o)) kept->received[peer] = advert;
       continue;

@@ -80,8 +80,15 @@ class Network final : public Protocol {
     std::vector<Advert> received;  // by peer
     Advert told;
   };
+  static constexpr std::uint32_t kNobody = 0xFFFF'FFFF;
   struct Speaker {
+    // peers.size(): nobody.
+    std::size_t peer_at(PortIndex port) const noexcept {
+      const std::size_t i = port.index() < at.size() ? at[port.index()] : kNobody;
+      return i == kNobody ? peers.size() : i;
+    }
     std::vector<Peer> peers;        // by port
+    std::vector<std::uint32_t> at;  // a port's place in `peers`; kNobody
     std::set<std::size_t> changed;  // origins to decide about
     bool decides = false;           // that is due
     bool drained = false;

@@ -121,5 +121,43 @@ TEST(MemoryRegions, WithoutMemoryThereIsAnOffset) {
   EXPECT_EQ(place.offset, 4096u);
 }
 
+TEST(MemoryRegions, AWindowIsAPieceOfARegionAndGoesBeforeIt) {
+  std::array<std::byte, 100> memory{};
+  MemoryRegions regions;
+  const auto region = regions.add(region_of(memory, Access::kLocalWrite | Access::kBindWindow)).value();
+  const auto window = regions.add_window(kOwn).value();
+  EXPECT_FALSE(regions.check(window, kOwn, kAddress, 1, Access::kRemoteWrite)) << "bound to nothing";
+  const WindowBinding piece{
+      .region = region, .address = kAddress + 10, .octets = 20, .access = Access::kRemoteWrite, .zero_based = true};
+  ASSERT_TRUE(regions.bind(window + 1, piece));
+  EXPECT_FALSE(regions.check(window, kOwn, 0, 1, Access::kRemoteWrite)) << "the key before";
+  EXPECT_EQ(regions.check(window + 1, kOwn, 5, 15, Access::kRemoteWrite).value().memory, memory.data() + 15);
+  EXPECT_EQ(regions.check(window + 1, kOwn, 5, 16, Access::kRemoteWrite).error(), AccessError::kOutOfRange);
+  EXPECT_EQ(regions.check(window + 1, kOwn, 5, 1, {}).error(), AccessError::kNotPermitted) << "no L_Key";
+  EXPECT_TRUE(regions.has_windows(region));
+  EXPECT_TRUE(regions.invalidate(window + 1));
+  EXPECT_FALSE(regions.has_windows(region));
+  EXPECT_TRUE(regions.remove_window(window));
+  EXPECT_EQ(regions.size(), 1u);
+}
+
+TEST(MemoryRegions, WhatAWindowMayNotBeBoundTo) {
+  std::array<std::byte, 100> memory{};
+  MemoryRegions regions;
+  const auto plain = regions.add(region_of(memory, Access::kLocalWrite)).value();
+  const auto read_only = regions.add(region_of(memory, Access::kBindWindow)).value();
+  const auto window = regions.add_window(kOwn).value();
+  const auto foreign = regions.add_window(kOther).value();
+  WindowBinding b{.region = plain, .address = kAddress, .octets = 100, .access = Access::kRemoteRead};
+  EXPECT_EQ(regions.bind(window, b).error(), AccessError::kNotPermitted);
+  b.region = read_only;
+  EXPECT_EQ(regions.bind(foreign, b).error(), AccessError::kOtherDomain);
+  EXPECT_TRUE(regions.bind(window, b));
+  b.access = Access::kRemoteWrite;
+  EXPECT_EQ(regions.bind(window, b).error(), AccessError::kNotPermitted) << "the region has no local writes";
+  b.region = window;
+  EXPECT_EQ(regions.bind(window, b).error(), AccessError::kUnknownKey) << "a window in a window";
+}
+
 }  // namespace
 }  // namespace railyard

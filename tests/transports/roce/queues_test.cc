@@ -1,5 +1,6 @@
 // Completion queues and receive queues.
 #include <array>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -20,6 +21,30 @@ TEST(CompletionQueue, IsFirstInFirstOut) {
     for (const Completion& c : out) EXPECT_EQ(c.wr_id, next++);
   }
   EXPECT_EQ(cq.poll(out), 0u);
+}
+
+TEST(CompletionQueue, KeepsWhatIsInItWhenItsSizeChanges) {
+  CompletionQueue cq(3);
+  std::array<Completion, 4> out{};
+  cq.push({}), cq.push({}), cq.poll(std::span(out).first(2));
+  for (std::uint64_t i = 1; i <= 3; ++i) cq.push({.wr_id = i});
+  EXPECT_FALSE(cq.resize(2));
+  ASSERT_TRUE(cq.resize(4));
+  EXPECT_TRUE(cq.push({.wr_id = 4}));
+  EXPECT_FALSE(cq.push({.wr_id = 5}));
+  ASSERT_EQ(cq.poll(out), 4u);
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(out[i].wr_id, i + 1);
+}
+
+TEST(CompletionQueue, ForgetsWhatIsOfAQueuePair) {
+  CompletionQueue cq(4);
+  std::array<Completion, 4> out{};
+  cq.push({}), cq.push({}), cq.poll(std::span(out).first(2));
+  for (std::uint32_t i = 0; i < 4; ++i) cq.push({.wr_id = i, .qp = QpNumber{i % 2}});
+  EXPECT_EQ(cq.forget(QpNumber{1}), 2u);
+  ASSERT_EQ(cq.poll(out), 2u);
+  EXPECT_EQ(out[0].wr_id, 0u);
+  EXPECT_EQ(out[1].wr_id, 2u);
 }
 
 TEST(CompletionQueue, OneThatOverrunsSaysSoOnce) {
