@@ -8,6 +8,7 @@ set_target_properties(PkgConfig::DPDK PROPERTIES INTERFACE_COMPILE_OPTIONS "${dp
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
 pkg_check_modules(MNL REQUIRED IMPORTED_TARGET libmnl)
+pkg_check_modules(LIBFABRIC IMPORTED_TARGET libfabric)
 # Of railyard-agent alone.
 pkg_check_modules(IBVERBS IMPORTED_TARGET libibverbs)
 if(NOT IBVERBS_FOUND)

@@ -68,7 +68,8 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" "${packages_package[@]}" "${packages_python[@]}" "${packages_web[@]}" "${packages_prometheus[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" \
+  "${packages_libfabric[@]}" "${packages_package[@]}" "${packages_python[@]}" "${packages_web[@]}" "${packages_prometheus[@]}"
 command -v npm >/dev/null || install_packages "${packages_node[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
@@ -108,6 +109,7 @@ step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "RDMA programs through a live lab" "$root/tests/live/verbs.sh"
 step "RDMA libraries and MPI through a live lab" "$root/tests/live/verbs_libraries.sh" "${all[@]+"${all[@]}"}"
 step "programs that connect by rdma_cm" "$root/tests/live/rdmacm.sh"
+step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

@@ -393,6 +393,27 @@ uet::EncapsulationConfig UetNics::encapsulation(const spec::PortName& name, cons
   return e;
 }
 
+// DEVIATION: a round trip between applications takes the time of two processes and of the fabric between them, however
+// short the path is; without it NSCC would take that for a queue. `nscc.base-rtt` says another.
+libfabric::NicSettings UetNics::application_settings(const spec::Lab& lab, const spec::PortName& name, BitRate rate,
+                                                     Framing framing, std::uint32_t mtu) {
+  constexpr Duration kProcesses{100'000'000};
+  const NicClocks clocks(lab);
+  ScaleUpNetworks none(lab);
+  UetNics nics(lab, {}, {}, none, clocks);
+  nics.base_rtt_ = kProcesses;
+  spec::TrafficSpec like;
+  like.transport = spec::TrafficSpec::Transport::kUet;
+  // The largest of the standard's that fits, and of which a slot of a ring has room.
+  like.roce.path_mtu = 4096;
+  while (like.roce.path_mtu > 1024 && static_cast<std::uint32_t>(like.roce.path_mtu) + 160 > mtu)
+    like.roce.path_mtu /= 2;
+  Nic& nic = nics.add_nic(name, like);
+  nic.rate = rate;
+  nic.framing = framing;
+  return {nics.engine_config(name, nic), nics.encapsulation(name, nic)};
+}
+
 void UetNics::connect(Flow& flow, const uet::FlowConfig& config, const uet::AddressVector& forth,
                       const uet::AddressVector& back) {
   const auto end = [&](const spec::PortName& nic, const uet::AddressVector& av) {

@@ -15,6 +15,8 @@
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
 #include "dataplane/base/endpoint.h"
+#include "dataplane/base/framing.h"
+#include "transports/libfabric/nic_settings.h"
 #include "transports/uet/collectives/collective_connection.h"
 #include "transports/uet/flows/flow_endpoint.h"
 
@@ -45,6 +47,11 @@ class UetNics {
     uet::FlowEndpoint* endpoint = nullptr;
   };
   std::vector<Named> endpoints() const;
+
+  // What the NIC's profile says to applications that run an engine themselves (`attach: application`). `framing`: of its
+  // link. `rate`, `mtu` (octets of an IP packet): the least of the links of all such NICs, for it may send to any.
+  static libfabric::NicSettings application_settings(const spec::Lab& lab, const spec::PortName& nic, BitRate rate,
+                                                     Framing framing, std::uint32_t mtu);
 
  private:
   struct Nic;

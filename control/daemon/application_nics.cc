@@ -1,11 +1,14 @@
 #include "control/daemon/application_nics.h"
 
+#include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "control/build/device_settings.h"
 #include "control/build/roce_nics.h"
+#include "control/build/uet_nics.h"
 #include "control/spec/addresses.h"
 #include "control/spec/link_ends.h"
 #include "control/spec/value.h"
@@ -13,15 +16,33 @@
 namespace railyard::daemon {
 namespace {
 
-void set_link(const spec::Lab& lab, const spec::LinkEnd& end, ApplicationNic& nic) {
+// Of the links of all NICs for applications: what any of them may be sent.
+struct Slowest {
+  std::uint32_t mtu = ~std::uint32_t{0};
+  BitRate rate{std::numeric_limits<std::int64_t>::max()};
+};
+
+// What a sender may send in wall time.
+BitRate wall_rate(const spec::Lab& lab, const spec::LinkSpec& link) noexcept {
+  return {static_cast<std::int64_t>(static_cast<Int128>(link.rate.bps) * lab.run.scale_numerator /
+                                    lab.run.scale_denominator)};
+}
+
+void set_link(const spec::Lab& lab, const spec::LinkEnd& end, const Slowest& slowest, ApplicationNic& nic) {
   const spec::LinkSpec& link = *end.link;
   nic.grant.mtu = static_cast<std::uint32_t>(link.mtu);
-  // What a sender may send in wall time.
-  nic.grant.rate = {static_cast<std::int64_t>(static_cast<Int128>(link.rate.bps) * lab.run.scale_numerator /
-                                              lab.run.scale_denominator)};
+  nic.grant.rate = wall_rate(lab, link);
   nic.grant.next_hop = spec::port_mac(lab, end.peer);
-  nic.settings = build::RoceNics::application_settings(lab, nic.name, nic.grant.rate,
-                                                       build::framing_of_frames(lab, nic.name, link.framing));
+  const Framing framing = build::framing_of_frames(lab, nic.name, link.framing);
+  nic.settings = build::RoceNics::application_settings(lab, nic.name, nic.grant.rate, framing);
+  nic.uet_settings = build::UetNics::application_settings(lab, nic.name, slowest.rate, framing, slowest.mtu);
+}
+
+bool is_applications(const spec::Lab& lab, const spec::PortName& name) {
+  const spec::NodeSpec* const node = lab.find(name.node);
+  const auto nic = static_cast<std::size_t>(name.port) - 1;
+  return node != nullptr && nic < node->nics.size() &&
+         std::holds_alternative<spec::AttachApplication>(node->nics[nic].attach);
 }
 
 }  // namespace
@@ -36,6 +57,12 @@ VerbsDevice ApplicationNic::device() const {
 
 std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
   const std::map<spec::PortName, spec::LinkEnd> ends = spec::link_ends(lab);
+  Slowest slowest;
+  for (const auto& [name, end] : ends) {
+    if (!is_applications(lab, name)) continue;
+    slowest.mtu = std::min(slowest.mtu, static_cast<std::uint32_t>(end.link->mtu));
+    slowest.rate = std::min(slowest.rate, wall_rate(lab, *end.link));
+  }
   std::vector<ApplicationNic> out;
   for (const spec::NodeSpec& node : lab.nodes) {
     for (std::size_t i = 0; i < node.nics.size(); ++i) {
@@ -48,7 +75,7 @@ std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
       const auto& classes = lab.qos.at(lab.hosts.at(node.profile).qos).dscp_to_class;
       for (std::size_t d = 0; d < a.grant.dscp_to_class.size() && d < classes.size(); ++d)
         a.grant.dscp_to_class[d] = static_cast<std::uint8_t>(classes[d]);
-      if (const auto end = ends.find(a.name); end != ends.end()) set_link(lab, end->second, a);
+      if (const auto end = ends.find(a.name); end != ends.end()) set_link(lab, end->second, slowest, a);
       out.push_back(a);
     }
   }

@@ -8,14 +8,16 @@
 #include "control/daemon/verbs_tree.h"
 #include "control/spec/spec.h"
 #include "transports/application/handshake.h"
+#include "transports/libfabric/nic_settings.h"
 #include "transports/verbs/nic_settings.h"
 
 namespace railyard::daemon {
 
 struct ApplicationNic {
   spec::PortName name;
-  application::NicGrant grant{};  // without QP numbers
+  application::NicGrant grant{};  // without what is each process's own
   verbs::NicSettings settings{};
+  libfabric::NicSettings uet_settings{};
 
   VerbsDevice device() const;
 };

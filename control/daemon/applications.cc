@@ -13,6 +13,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,8 @@
 #include "control/spec/value.h"
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/port/application_port.h"
+#include "dataplane/wire/ip_protocol.h"
+#include "dataplane/wire/udp.h"
 
 namespace railyard::daemon {
 
@@ -41,6 +44,9 @@ namespace {
 // of two, so that slots do not fall on each other in the caches.
 constexpr FrameRingGeometry kRing{.slots = 512, .slot_octets = 4096 + 320};
 static_assert(kRing.valid());
+
+// The JobID of all applications of a lab: flows and collectives have those from 1 on, in the order of the file.
+constexpr std::uint32_t kApplicationsJob = 0xFF'FFFF;
 
 FileDescriptor listen_at(const std::string& path) {
   sockaddr_un address{};
@@ -114,9 +120,11 @@ class Applications::Server {
   struct Nic {
     ApplicationNic about;
     ApplicationPort* port = nullptr;
-    std::shared_ptr<ApplicationGsi> gsi{};  // used by the engine's thread alone
-    std::deque<std::uint32_t> returned{};  // blocks of QP numbers, the one that is longest free first
-    std::uint32_t next_block = 1;          // never given out; block 0 has QP 0 and QP 1
+    std::shared_ptr<ApplicationGsi> gsi{};     // used by the engine's thread alone
+    std::deque<std::uint32_t> returned{};      // blocks of QP numbers, the one that is longest free first
+    std::uint32_t next_block = 1;              // never given out; block 0 has QP 0 and QP 1
+    std::deque<std::uint32_t> uet_returned{};  // the same of numbers of UET
+    std::uint32_t next_uet_block = 0;
   };
   // A connection; without a process until it has said what it wants.
   struct Client {
@@ -200,7 +208,8 @@ class Applications::Server {
     PortRequest request;
     const ssize_t got = ::recv(client.socket.get(), &request, sizeof request, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    client.gone = got != static_cast<ssize_t>(sizeof request) || request.magic != application::kMagic;
+    client.gone = got != static_cast<ssize_t>(sizeof request) || request.magic != application::kMagic ||
+                  client.process->uet().has_value();
     if (client.gone) return;
     const auto answer = std::make_shared<PortAnswer>();
     if (!at_port([gsi = client.nic->gsi, first_qpn = client.process->first_qpn(), request, answer] {
@@ -226,34 +235,75 @@ class Applications::Server {
       return no(ENODEV,
                 fmt::format("the lab has no NIC {}:{} with `attach: application`", hello.host.data(), hello.nic));
     Nic& nic = found->second;
+    if (hello.transport == application::Transport::kUet) return open_uet(client, nic);
     const auto block = take_block(nic);
     if (!block) return no(EMFILE, fmt::format("all QP numbers of {} are in use", spec::format(found->first)));
     client.nic = &nic;
     client.process = std::make_shared<ApplicationProcess>(FrameRingPairGeometry{kRing, kRing},
                                                           *block * ApplicationProcess::kQpnsPerProcess);
-    // It may send as soon as it knows: first it is put behind the NIC.
-    if (!at_port([port = nic.port, gsi = nic.gsi, process = client.process] {
-          gsi->join(process->first_qpn());
-          port->join(process);
-        }))
-      return no(EBUSY, "the lab's engine did not answer within 5 s");
     Welcome welcome;
-    welcome.rings = client.process->rings();
     welcome.nic = nic.about.grant;
     welcome.nic.first_qpn = client.process->first_qpn();
     welcome.nic.most_qps = ApplicationProcess::kQpnsPerProcess;
     welcome.nic.first_comm_id = ApplicationGsi::first_comm_id(client.process->first_qpn());
     welcome.nic.comm_ids = ApplicationGsi::kCommIds;
-    static_assert(sizeof(verbs::NicSettings) <= std::tuple_size_v<decltype(welcome.settings)>);
-    welcome.settings_octets = sizeof(verbs::NicSettings);
-    std::memcpy(welcome.settings.data(), &nic.about.settings, sizeof(verbs::NicSettings));
-    const ApplicationProcess& p = *client.process;
-    if (!send_welcome(client.socket.get(), welcome, {p.memory(), p.fabric_doorbell(), p.host_doorbell()})) {
+    if (let_in(client, welcome, nic.about.settings))
+      log_.line(fmt::format("{}: process {} has opened it: QP numbers from {:#x} on", spec::format(found->first),
+                            client.pid, client.process->first_qpn()));
+  }
+
+  void open_uet(Client& client, Nic& nic) {
+    const auto no = [&](int error, const std::string& why) {
+      refuse(client.socket.get(), error, fmt::format("{}: {}", spec::format(nic.about.name), why));
       client.gone = true;
-      return;
+    };
+    const uet::EncapsulationConfig& e = nic.about.uet_settings.encapsulation;
+    // Others the fabric does not know for what they are.
+    if (e.udp ? e.udp_port != wire::kUetPort : e.ip_protocol != wire::ip_protocol::kUetNative)
+      return no(EOPNOTSUPP,
+                fmt::format("applications speak UET on UDP port {} or IP protocol {} only; the host's profile "
+                            "has another (uet: udp-port, ip-protocol)",
+                            wire::kUetPort, wire::ip_protocol::kUetNative));
+    const auto block = take_uet_block(nic);
+    if (!block)
+      return no(EMFILE, fmt::format("{} processes have opened it for UET, as many as can be", UetNumbers::kProcesses));
+    const UetNumbers numbers{.block = static_cast<std::uint8_t>(*block), .job_id = kApplicationsJob};
+    client.nic = &nic;
+    client.process = std::make_shared<ApplicationProcess>(FrameRingPairGeometry{kRing, kRing}, numbers);
+    Welcome welcome;
+    welcome.nic = nic.about.grant;
+    welcome.nic.uet = {.job_id = numbers.job_id,
+                       .first_pdcid = numbers.first_pdcid(),
+                       .most_pdcids = numbers.pdcids(),
+                       .first_pid_on_fep = numbers.first_pid_on_fep(),
+                       .most_pids = UetNumbers::kPids};
+    if (let_in(client, welcome, nic.about.uet_settings))
+      log_.line(fmt::format("{}: process {} has opened it: UET, PIDonFEP from {} on, PDCIDs from {:#x} on",
+                            spec::format(nic.about.name), client.pid, numbers.first_pid_on_fep(),
+                            numbers.first_pdcid()));
+  }
+
+  // Puts the process behind its NIC, and answers it. Whether both went well.
+  template <class Settings>
+  bool let_in(Client& client, Welcome& welcome, const Settings& settings) {
+    // It may send as soon as it knows: first it is put behind the NIC.
+    if (!at_port([port = client.nic->port, gsi = client.nic->gsi, process = client.process] {
+          if (!process->uet()) gsi->join(process->first_qpn());
+          port->join(process);
+        })) {
+      refuse(client.socket.get(), EBUSY, "the lab's engine did not answer within 5 s");
+      client.gone = true;
+      return false;
     }
-    log_.line(fmt::format("{}: process {} has opened it: QP numbers from {:#x} on", spec::format(found->first),
-                          client.pid, p.first_qpn()));
+    welcome.rings = client.process->rings();
+    static_assert(sizeof(Settings) <= std::tuple_size_v<decltype(welcome.settings)> &&
+                  std::is_trivially_copyable_v<Settings>);
+    welcome.settings_octets = sizeof(Settings);
+    std::memcpy(welcome.settings.data(), &settings, sizeof(Settings));
+    const ApplicationProcess& p = *client.process;
+    if (send_welcome(client.socket.get(), welcome, {p.memory(), p.fabric_doorbell(), p.host_doorbell()})) return true;
+    client.gone = true;
+    return false;
   }
 
   static std::optional<std::uint32_t> take_block(Nic& nic) {
@@ -264,15 +314,28 @@ class Applications::Server {
     return block;
   }
 
+  static std::optional<std::uint32_t> take_uet_block(Nic& nic) {
+    if (nic.next_uet_block < UetNumbers::kProcesses) return nic.next_uet_block++;
+    if (nic.uet_returned.empty()) return std::nullopt;
+    const std::uint32_t block = nic.uet_returned.front();
+    nic.uet_returned.pop_front();
+    return block;
+  }
+
   void take_back(Client& client) {
     if (client.process == nullptr) return;
     // The engine gives it to us, so that unmapping its memory does not hold up the fabric.
     const auto gone = std::make_shared<std::shared_ptr<ApplicationProcess>>();
     at_port([port = client.nic->port, gsi = client.nic->gsi, process = client.process, gone] {
-      for (auto& frame : gsi->leave(process->first_qpn())) port->answer(std::move(frame));
+      if (!process->uet())
+        for (auto& frame : gsi->leave(process->first_qpn())) port->answer(std::move(frame));
       *gone = port->leave(*process);
     });
-    client.nic->returned.push_back(client.process->first_qpn() / ApplicationProcess::kQpnsPerProcess);
+    if (client.process->uet()) {
+      client.nic->uet_returned.push_back(client.process->uet()->block);
+    } else {
+      client.nic->returned.push_back(client.process->first_qpn() / ApplicationProcess::kQpnsPerProcess);
+    }
     const ApplicationCounters& c = client.process->counters();
     log_.line(
         fmt::format("{}: process {} is gone: {} frames sent, {} received; dropped: {} malformed, {} forged, {} with "

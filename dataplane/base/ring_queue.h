@@ -39,6 +39,11 @@ class RingQueue {
   void pop() noexcept { ++head_; }
   // The newest item, taken out again; undefined when empty.
   T pop_back() noexcept { return slots_[--tail_ & mask_]; }
+  // Takes the i-th oldest item out, i < size().
+  void remove(std::size_t i) noexcept {
+    for (; i > 0; --i) (*this)[i] = (*this)[i - 1];
+    pop();
+  }
   // What pop() took last is the oldest again; nothing was pushed since.
   void unpop() noexcept { --head_; }
 

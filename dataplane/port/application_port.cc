@@ -59,7 +59,11 @@ void ApplicationPort::join(std::shared_ptr<ApplicationProcess> process) {
   event.events = EPOLLIN;
   ::epoll_ctl(doorbells_.get(), EPOLL_CTL_ADD, process->fabric_doorbell(), &event);
   process->set_link(carrier_);
-  by_qpn_[process->first_qpn() / ApplicationProcess::kQpnsPerProcess] = process.get();
+  if (process->uet()) {
+    uet_.add(*process->uet(), *process);
+  } else {
+    by_qpn_[process->first_qpn() / ApplicationProcess::kQpnsPerProcess] = process.get();
+  }
   processes_.push_back(std::move(process));
   processes_open_.store(static_cast<std::uint32_t>(processes_.size()), std::memory_order_relaxed);
 }
@@ -70,31 +74,46 @@ std::shared_ptr<ApplicationProcess> ApplicationPort::leave(const ApplicationProc
   std::shared_ptr<ApplicationProcess> gone = std::move(*found);
   processes_.erase(found);
   next_ = 0;
-  by_qpn_[gone->first_qpn() / ApplicationProcess::kQpnsPerProcess] = nullptr;
+  forget(*gone);
   ::epoll_ctl(doorbells_.get(), EPOLL_CTL_DEL, gone->fabric_doorbell(), nullptr);
   processes_open_.store(static_cast<std::uint32_t>(processes_.size()), std::memory_order_relaxed);
   return gone;
 }
 
+// Nothing goes to it any more.
+void ApplicationPort::forget(const ApplicationProcess& process) noexcept {
+  if (process.uet()) {
+    uet_.remove(*process.uet());
+  } else {
+    by_qpn_[process.first_qpn() / ApplicationProcess::kQpnsPerProcess] = nullptr;
+  }
+}
+
 void ApplicationPort::found_broken(ApplicationProcess& process) noexcept {
   if (process.broken_.exchange(true, std::memory_order_relaxed)) return;
-  by_qpn_[process.first_qpn() / ApplicationProcess::kQpnsPerProcess] = nullptr;
+  forget(process);
   const std::uint64_t one = 1;
   static_cast<void>(::write(attention_.get(), &one, sizeof one));
 }
 
 // ---- From processes ----------------------------------------------------------------------------------------------
 
-// A process speaks RoCEv2 with the NIC's addresses and nothing else, so that it cannot be taken for another host.
+// A process speaks its transport with the NIC's addresses and nothing else, so that it cannot be taken for another
+// host.
 bool ApplicationPort::is_ours(const std::byte* frame, std::size_t octets, std::size_t whole,
                               ApplicationProcess& process) noexcept {
   const auto view = wire::parse_frame({frame, octets}, whole);
-  if (!view || view->vid != 0 || view->destination_port != wire::kRoceV2Port || view->l4_offset == 0) {
+  const auto may_send_uet =
+      view && process.uet() ? railyard::may_send_uet(*process.uet(), *view, {frame, octets}) : std::optional<bool>{};
+  const bool is_its_transport =
+      view && view->vid == 0 &&
+      (process.uet() ? may_send_uet.has_value() : view->destination_port == wire::kRoceV2Port && view->l4_offset != 0);
+  if (!is_its_transport) {
     process.counters_.malformed.increment();
     return false;
   }
   if (wire::read<wire::Ethernet::Source>(frame) != config_.mac ||
-      !(view->source == config_.address_v4 || view->source == config_.address_v6)) {
+      !(view->source == config_.address_v4 || view->source == config_.address_v6) || may_send_uet == false) {
     process.counters_.forged.increment();
     return false;
   }
@@ -210,12 +229,14 @@ bool ApplicationPort::keeps_waiting(ApplicationProcess& process) noexcept {
 
 // False: it waits.
 bool ApplicationPort::give_one(PacketPool& pool, Packet* packet) {
-  const bool roce = packet->is_rdma() && (packet->entropy & Packet::kUetEntropy) == 0;
+  const bool uet = (packet->entropy & Packet::kUetEntropy) != 0;
   ApplicationProcess* process =
-      roce ? by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks] : nullptr;
+      !packet->is_rdma() ? nullptr
+      : uet              ? uet_.find(*packet)
+                         : by_qpn_[packet->entropy / ApplicationProcess::kQpnsPerProcess % kBlocks];
   // Management datagrams are real, and one that is corrupted has a wrong ICRC.
-  if (roce && packet->entropy == kSharedQp && shared_qp_ != nullptr && !packet->has(Packet::kElided) &&
-      !packet->has(Packet::kCorrupted)) [[unlikely]]
+  if (packet->is_rdma() && !uet && packet->entropy == kSharedQp && shared_qp_ != nullptr &&
+      !packet->has(Packet::kElided) && !packet->has(Packet::kCorrupted)) [[unlikely]]
     process = for_shared_qp(*packet);
   if (process == nullptr) {
     not_sent_.increment();

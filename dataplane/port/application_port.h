@@ -1,9 +1,9 @@
-// Applications behind a NIC: processes of this machine that run a transport engine themselves (transports/verbs) and
-// exchange whole frames with the fabric through rings in shared memory.
+// Applications behind a NIC: processes of this machine that run a transport engine themselves (transports/verbs,
+// transports/libfabric) and exchange whole frames with the fabric through rings in shared memory.
 //
 // All processes of one NIC share its addresses; frames for them are told apart by the destination QP (BTH), of which
-// each process has a block of its own. QP 1, where connections are managed, is shared: SharedQp says whose a frame is.
-// The fabric takes from the rings only while the NIC has room, so PFC holds a
+// each process has a block of its own, or by numbers of UET (uet_processes.h). QP 1, where connections are managed, is
+// shared: SharedQp says whose a frame is. The fabric takes from the rings only while the NIC has room, so PFC holds a
 // process back without loss. A ring that a process does not empty holds back its NIC for kPatience at most; then frames
 // for that process are dropped, and its neighbours go on.
 #pragma once
@@ -24,6 +24,7 @@
 #include "dataplane/packet/pool.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/port/shared_qp.h"
+#include "dataplane/port/uet_processes.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
 
@@ -33,18 +34,21 @@ namespace railyard {
 struct ApplicationCounters {
   Counter received;   // taken from the process
   Counter sent;       // handed to the process
-  Counter malformed;  // from it: not a RoCEv2 frame
-  Counter forged;     // from it: with a source address that is not the NIC's, or to a QP 1 and not its own to say
+  Counter malformed;  // from it: not a frame of its transport
+  Counter forged;     // from it: with a source address that is not the NIC's, numbers that are not its own, or to a QP 1
+                      // and not its own to say
   Counter ring_full;  // for it: its ring was full for longer than kPatience
   Counter too_long;   // for it: longer than a slot of its ring
 };
 
-// A process that has opened the NIC: its rings, doorbells and QP numbers.
+// A process that has opened the NIC: its rings, doorbells and QP numbers, or numbers of UET.
 class ApplicationProcess {
  public:
   // Makes the shared memory, sealed so that nobody can shrink it, and the doorbells. Throws std::runtime_error: there
   // is no memory or no descriptor left. `first_qpn` is a multiple of kQpnsPerProcess.
   ApplicationProcess(const FrameRingPairGeometry& rings, std::uint32_t first_qpn);
+  // One that speaks UET, and has no QPs.
+  ApplicationProcess(const FrameRingPairGeometry& rings, const UetNumbers& uet);
   ~ApplicationProcess();
   ApplicationProcess(const ApplicationProcess&) = delete;
   ApplicationProcess& operator=(const ApplicationProcess&) = delete;
@@ -53,6 +57,7 @@ class ApplicationProcess {
 
   const FrameRingPairGeometry& rings() const noexcept { return rings_; }
   std::uint32_t first_qpn() const noexcept { return first_qpn_; }
+  const std::optional<UetNumbers>& uet() const noexcept { return uet_; }
   // To be passed to the process, which maps the memory.
   int memory() const noexcept { return memory_.get(); }
   int fabric_doorbell() const noexcept { return fabric_doorbell_.get(); }  // wakes the fabric
@@ -69,6 +74,7 @@ class ApplicationProcess {
 
   FrameRingPairGeometry rings_;
   std::uint32_t first_qpn_;
+  std::optional<UetNumbers> uet_{};
   FileDescriptor memory_;
   FileDescriptor fabric_doorbell_;
   FileDescriptor host_doorbell_;
@@ -120,7 +126,8 @@ class ApplicationPort final : public OutsidePort {
   void set_carrier(bool up) noexcept override;
   int readable() const noexcept override { return doorbells_.get(); }
 
-  // not_sent: frames that no process could take: for a QP number that nobody has, no RoCEv2, too long, ring full.
+  // not_sent: frames that no process could take: for a QP or UET number that nobody has, neither RoCEv2 nor UET, too
+  // long, ring full.
   OutsidePortCounters counters() const override;
   bool link_up() const override { return processes_open_.load(std::memory_order_relaxed) > 0; }
   PortAbilities abilities() const override;
@@ -137,6 +144,7 @@ class ApplicationPort final : public OutsidePort {
   bool rest(ApplicationProcess& process);
   static void quiet(const ApplicationProcess& process) noexcept;
   void found_broken(ApplicationProcess& process) noexcept;
+  void forget(const ApplicationProcess& process) noexcept;
   bool is_ours(const std::byte* frame, std::size_t octets, std::size_t whole, ApplicationProcess& process) noexcept;
   bool give_one(PacketPool& pool, Packet* packet);
   ApplicationProcess* for_shared_qp(const Packet& packet);
@@ -152,6 +160,7 @@ class ApplicationPort final : public OutsidePort {
   std::shared_ptr<SharedQp> shared_qp_;
   std::deque<std::vector<std::byte>> answers_;  // of QP 1, to be sent
   FileDescriptor answers_wait_;                 // eventfd
+  UetProcesses uet_;
   std::size_t next_ = 0;  // who is asked first
   bool carrier_ = true;
   std::atomic<std::uint32_t> processes_open_ = 0;

@@ -50,6 +50,11 @@ ApplicationProcess::ApplicationProcess(const FrameRingPairGeometry& rings, std::
   to_host_.emplace(rings_.ring_to_host(mapped_), rings_.to_host);
 }
 
+ApplicationProcess::ApplicationProcess(const FrameRingPairGeometry& rings, const UetNumbers& uet)
+    : ApplicationProcess(rings, 0) {
+  uet_ = uet;
+}
+
 ApplicationProcess::~ApplicationProcess() { ::munmap(mapped_, rings_.octets()); }
 
 void ApplicationProcess::ring_host() noexcept {

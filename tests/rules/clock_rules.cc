@@ -106,7 +106,7 @@ std::vector<std::string> clock_violations(const std::vector<SourceFile>& sources
     const bool drives = p.starts_with("dataplane/run/") || p.starts_with("dataplane/port/");
     // These run in an application's process, where nobody else lets time pass for the engine.
     const bool in_application = p.starts_with("transports/application/") || p.starts_with("transports/verbs/") ||
-                                p.starts_with("transports/rdmacm/");
+                                p.starts_with("transports/rdmacm/") || p.starts_with("transports/libfabric/");
     if ((p.starts_with("dataplane/") && !drives) || (p.starts_with("transports/") && !in_application)) check(file, out);
   }
   return out;

@@ -35,6 +35,15 @@ std::string preloaded() {
   return users.find(library) != std::string::npos ? users : library + ":" + users;
 }
 
+// Where libfabric looks for providers: ours first, then where it would look without this variable.
+std::string fabric_providers(const fs::path& ours) {
+  constexpr const char* kVariable = "FI_PROVIDER_PATH";
+  constexpr const char* kDefault = "/usr/lib/x86_64-linux-gnu/libfabric";
+  const char* const said = std::getenv(kVariable);
+  const std::string others = said != nullptr && *said != '\0' ? said : kDefault;
+  return others.starts_with(ours.string()) ? others : ours.string() + ":" + others;
+}
+
 // With the RDMA core in the kernel, libibverbs lists the kernel's devices and nothing else.
 void check_kernel() {
   if (fs::exists("/sys/class/infiniband_verbs"))
@@ -59,9 +68,12 @@ std::vector<std::string> devices_in(const fs::path& tree) {
 std::vector<std::pair<std::string, std::string>> application_environment(const fs::path& tree) {
   check_kernel();
   daemon::make_device_nodes(devices_in(tree));
-  std::vector<std::pair<std::string, std::string>> variables{{"SYSFS_PATH", tree.string()},
-                                                             {"IBV_DRIVERS", provider().string()},
-                                                             {"RDMAV_DRIVERS", provider().string()}};
+  const fs::path verbs = provider();
+  std::vector<std::pair<std::string, std::string>> variables{
+      {"SYSFS_PATH", tree.string()},
+      {"IBV_DRIVERS", verbs.string()},
+      {"RDMAV_DRIVERS", verbs.string()},
+      {"FI_PROVIDER_PATH", fabric_providers(verbs.parent_path())}};
   if (const std::string libraries = preloaded(); !libraries.empty()) variables.push_back({"LD_PRELOAD", libraries});
   return variables;
 }

@@ -75,8 +75,10 @@ std::expected<Answer, OpenError> receive(int socket) {
 }  // namespace
 
 std::expected<std::unique_ptr<Connection>, OpenError> Connection::open(const std::string& socket,
-                                                                       const std::string& host, std::uint32_t nic) {
+                                                                       const std::string& host, std::uint32_t nic,
+                                                                       Transport transport) {
   Hello hello;
+  hello.transport = transport;
   hello.nic = nic;
   if (host.size() >= hello.host.size()) return failed(EINVAL, "'" + host + "' is no name of a host");
   host.copy(hello.host.data(), hello.host.size() - 1);

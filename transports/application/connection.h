@@ -28,7 +28,8 @@ class Connection {
  public:
   // Asks the daemon that listens at `socket` for NIC `nic` (from 1) of `host`; waits for its answer, 10 s at most.
   static std::expected<std::unique_ptr<Connection>, OpenError> open(const std::string& socket, const std::string& host,
-                                                                    std::uint32_t nic);
+                                                                    std::uint32_t nic,
+                                                                    Transport transport = Transport::kRoce);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

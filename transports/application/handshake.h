@@ -19,7 +19,10 @@ namespace railyard::application {
 
 inline constexpr std::uint32_t kMagic = 0x52'59'41'50;  // "RYAP"
 // Of messages and memory. Application and daemon come from one build, or this differs.
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
+
+// What the application is going to speak. Each has numbers and settings of its own.
+enum class Transport : std::uint32_t { kRoce, kUet };
 
 // From the application.
 struct Hello {
@@ -27,12 +30,23 @@ struct Hello {
   std::uint32_t version = kVersion;
   std::array<char, 64> host{};  // name of the emulated host, ended by 0
   std::uint32_t nic = 1;        // from 1
+  Transport transport = Transport::kRoce;
+};
+
+// UET: the process's numbers at the NIC.
+struct UetGrant {
+  std::uint32_t job_id = 0;  // of all applications of the lab
+  std::uint16_t first_pdcid = 0;
+  std::uint16_t most_pdcids = 0;
+  std::uint16_t first_pid_on_fep = 0;
+  std::uint16_t most_pids = 0;
 };
 
 // The NIC as the fabric file has it, and what of it is this process's.
 struct NicGrant {
   std::uint32_t first_qpn = 0;  // QP numbers first_qpn .. first_qpn + most_qps - 1
   std::uint32_t most_qps = 0;
+  UetGrant uet{};         // or these
   std::uint32_t mtu = 0;  // of the link: octets of the longest IP packet
   BitRate rate{};         // of the link
   wire::MacAddress mac{};
@@ -46,7 +60,8 @@ struct NicGrant {
   std::uint32_t comm_ids = 0;
 };
 
-// From the daemon. `settings` are the transport engine's (roce::EngineSettings), as they lie in memory.
+// From the daemon. `settings` are the transport engine's (verbs::NicSettings, libfabric::NicSettings), as they lie in
+// memory.
 struct Welcome {
   std::uint32_t magic = kMagic;
   std::uint32_t version = kVersion;

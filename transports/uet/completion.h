@@ -39,6 +39,8 @@ struct Completion {
   std::uint32_t job_id = 0;     // received: of who has sent it
   std::uint64_t match_bits = 0;
   std::uint64_t header_data = 0;
+  std::uint64_t address = 0;    // received: of the message in its buffer
+  bool last_of_buffer = false;  // RecvWr::least_left: the buffer takes no more messages
   std::uint64_t stream = 0;  // of a received message that is a promise: its first octet
   std::uint64_t offset = 0;
 

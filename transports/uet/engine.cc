@@ -49,7 +49,7 @@ std::string_view name(PostError error) noexcept {
 Engine::Engine(const EngineConfig& config, RngStream chance)
     : fep_(config),
       chance_(chance),
-      table_(config.most_pdcs, config.pdcid_quiet, config.target_keeps()),
+      table_(config.most_pdcs, config.pdcid_quiet, config.target_keeps(), config.first_pdcid),
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
       target_(fep_) {
   datagram_paths_ = PathSelector(config.multipath, chance_);
@@ -60,7 +60,8 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
                                        .congestion = config.congestion,
                                        .multipath = config.multipath};
   for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;
-  RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 2 && config.multipath.paths >= 1 &&
+  RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 2 && config.first_pdcid >= 1 &&
+                      config.first_pdcid + (config.most_pdcs - 1u) <= 0xFFFF && config.multipath.paths >= 1 &&
                       config.multipath.paths <= kMostPaths && config.most_rudi >= 1 &&
                       config.most_rudi <= 1u << (32 - Rudi::kGenerationBits),
                   "an engine's settings are in range");

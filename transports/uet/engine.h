@@ -94,10 +94,26 @@ class Engine {
   const AddressVector& address(PeerId peer) const noexcept { return fep_.peers[peer.index()].address; }
   // Its queue exists.
   ContextId create_context(const ContextInit& init) { return target_.create_context(init); }
+  // Nothing is received there any more, what was posted is forgotten; peers are refused (BAD_INDEX).
+  void close_context(ContextId id) { target_.close_context(id); }
+  // With EngineSettings::chosen_keys: peers name the region by `name`, 48 bits. False: another one has it.
+  bool choose_key(std::uint64_t name, MemoryRegions::Key key) { return fep_.chosen_keys.try_emplace(name, key).second; }
+  void give_up_key(std::uint64_t name) { fep_.chosen_keys.erase(name); }
 
   // ---- Work ----
   std::expected<void, PostError> post(Instant now, ContextId from, const SendWr& wr);
   std::expected<void, PostError> post_receive(Instant now, ContextId at, const RecvWr& wr);
+  // Takes back a buffer that was posted and that no message has begun to fill, or what is left of one for several
+  // messages. nullopt: there is none.
+  std::optional<RecvWr> cancel_receive(ContextId at, std::uint64_t wr_id) { return target_.cancel_receive(at, wr_id); }
+  // The first message that came before a buffer as `wr` was posted for it; it stays.
+  std::optional<EarlyMessage> find_early(ContextId at, const RecvWr& wr) const { return target_.find_early(at, wr); }
+  // It is kept for receive_claimed(), once, and no posted buffer takes it.
+  void claim(const EarlyMessage& message) { target_.claim(message.number); }
+  void receive_claimed(Instant now, const EarlyMessage& message, const RecvWr& wr) {
+    target_.receive_claimed(message.number, wr);
+    take_late_responses(now);
+  }
   // Takes up to `out.size()` completions; returns how many.
   std::size_t poll(CqId cq, std::span<Completion> out) noexcept { return fep_.cqs[cq.index()].poll(out); }
   // That wait to be taken.
@@ -159,7 +175,9 @@ class Engine {
   const Pdc* pdc(PdcId id) const noexcept { return table_.find(id.value); }
   // Octets of memory for messages that come before somebody waits for them.
   std::size_t early_octets() const noexcept { return target_.early_octets(); }
-  // Messages that are posted and not complete, or received and not matched.
+  // Messages that are posted and not complete.
+  std::size_t open_sends() const noexcept { return initiator_.open_messages(); }
+  // The same, and those that are received and not matched.
   std::size_t open_messages() const noexcept { return initiator_.open_messages() + target_.open_messages(); }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "dataplane/base/gap_jitter.h"
@@ -28,7 +29,8 @@ struct DataClass {
   MultipathConfig multipath{};
 };
 
-struct EngineConfig {
+// As it goes from the daemon to applications: no allocation, one data class.
+struct EngineSettings {
   static constexpr int kMostDoublings = 16;  // of a timeout that are reckoned with
 
   std::uint32_t payload_mtu = 4096;  // 1024..8192, by the standard a power of two; the same at all ends
@@ -36,6 +38,7 @@ struct EngineConfig {
 
   // PDCs.
   std::uint16_t most_pdcs = 0xFFFF;     // at a time, 2..65535; a quarter of them, and at least one, is for others' alone
+  std::uint16_t first_pdcid = 1;        // of so many as most_pdcs: several engines may share an address
   Duration pdcid_quiet{1'000'000'000};  // a PDCID that has gone is not used again this long
   // An initiator closes a PDC that had nothing to do this long. (No source has a default.)
   Duration idle_close{1'000'000'000};
@@ -134,6 +137,14 @@ struct EngineConfig {
   CongestionConfig congestion = NsccConfig::of({});
   MultipathConfig multipath{};  // of RUD; a PDC for ROD has one path
 
+  // How peers name memory. A key is the region's; or what the owner of the memory has chosen (Engine::choose_key()).
+  bool chosen_keys = false;
+  // buffer_offset counts from the beginning of the region; or it is an address of the region's owner.
+  bool virtual_addresses = false;
+};
+static_assert(std::is_trivially_copyable_v<EngineSettings>);
+
+struct EngineConfig : EngineSettings {
   // All the above, and DSCP and ECN of the encapsulation, are of data class 0; those from 1 on. At most 255.
   std::vector<DataClass> other_classes{};
 };

@@ -47,6 +47,7 @@ struct FepState {
   StableVector<CompletionQueue> cqs;
   StableVector<Peer> peers;
   std::unordered_map<wire::IpAddress, std::uint32_t> by_address;
+  std::unordered_map<std::uint64_t, MemoryRegions::Key> chosen_keys;  // EngineSettings::chosen_keys
 
   Peer& peer(PeerId id) noexcept { return peers[id.index()]; }
 };

@@ -66,6 +66,9 @@ struct RecvWr {
   std::uint64_t match_bits = 0;
   std::uint64_t ignore = 0;
   std::optional<std::uint32_t> initiator{};  // from this one only
+  std::optional<PeerId> peer{};              // from this end only
+  // SENDs: not 0: takes several messages, one behind the other, as long as so many octets of it are left.
+  std::uint32_t least_left = 0;
 };
 
 // Why something cannot be posted.

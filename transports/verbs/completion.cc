@@ -5,11 +5,8 @@
 #include <cerrno>
 
 #include <arpa/inet.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <time.h>
 
-#include "dataplane/base/yield_policy.h"
+#include "transports/application/give_way.h"
 #include "transports/verbs/objects.h"
 
 namespace railyard::verbs {
@@ -21,22 +18,6 @@ constexpr std::uint32_t kEmptyPolls = 64;
 // Of polls that find something: every so many the engine is driven, too. Of those that find nothing: every so many the
 // clock is read and timers run; in between it is driven if a frame has come.
 constexpr std::uint32_t kPollsPerPump = 8;
-
-// Gives the processor to others.
-void give_way() noexcept {
-  thread_local YieldPolicy policy;
-  const Duration before = Nic::now() - Instant{};
-  if (!policy.sleeps(before)) {
-    ::sched_yield();
-    return policy.yielded(before, Nic::now() - Instant{});
-  }
-  // Linux adds 50 us to sleeps, unless it is told not to; the thread is the application's, so it is told again.
-  const int slack = ::prctl(PR_GET_TIMERSLACK);
-  ::prctl(PR_SET_TIMERSLACK, 1UL);
-  constexpr timespec kShort{.tv_sec = 0, .tv_nsec = 1000};
-  ::nanosleep(&kShort, nullptr);
-  ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slack));
-}
 
 bool is_receive(roce::WcOpcode opcode) noexcept {
   return opcode == roce::WcOpcode::kRecv || opcode == roce::WcOpcode::kRecvWriteImm;
@@ -136,7 +117,7 @@ int next_poll(ibv_cq_ex* ex) {
     const std::lock_guard lock(state.nic->mutex());
     n = take(state, cq, {&cq.current, 1}, yields);
   }
-  if (yields) give_way();
+  if (yields) application::give_way();
   if (n == 0) return ENOENT;
   ex->wr_id = cq.current.wr_id;
   ex->status = static_cast<ibv_wc_status>(cq.current.status);
@@ -231,7 +212,7 @@ int poll_cq(ibv_cq* handle, int entries, ibv_wc* wc) {
       if (n < most) break;
     }
   }
-  if (yields) give_way();
+  if (yields) application::give_way();
   return done;
 }
 

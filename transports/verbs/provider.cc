@@ -8,7 +8,6 @@
 #include <string>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "transports/verbs/objects.h"
@@ -36,42 +35,12 @@ std::string line_of(const ibv_device& device, const std::string& file) {
   return line;
 }
 
-// ---- fork(2): a child has neither the thread nor the rings --------------------------------------------------------
-
-std::mutex open_mutex;
-std::vector<State*> open_states;
-
-// Nobody is in the middle of something then.
-void before_fork() {
-  open_mutex.lock();
-  for (State* s : open_states) s->nic->mutex().lock();
-}
-void in_parent() {
-  for (State* s : open_states) s->nic->mutex().unlock();
-  open_mutex.unlock();
-}
-void in_child() {
-  for (State* s : open_states) s->nic->abandon();
-  in_parent();
-}
-
-void add_open(State* state) {
-  static const int once = ::pthread_atfork(before_fork, in_parent, in_child);
-  static_cast<void>(once);
-  const std::lock_guard lock(open_mutex);
-  open_states.push_back(state);
-}
-
 // ---- Contexts ------------------------------------------------------------------------------------------------------
 
 void free_context(ibv_context* ibv) {
   auto* const verbs =
       reinterpret_cast<verbs_context*>(reinterpret_cast<std::byte*>(ibv) - offsetof(verbs_context, context));
   auto* const context = reinterpret_cast<Context*>(reinterpret_cast<std::byte*>(verbs) - offsetof(Context, verbs));
-  {
-    const std::lock_guard lock(open_mutex);
-    std::erase(open_states, context->state);
-  }
   delete context->state;
   abi::verbs_uninit_context(verbs);
   std::free(context);
@@ -160,7 +129,6 @@ verbs_context* alloc_context(ibv_device* device, int cmd_fd, void*) try {
   context->verbs.context.num_comp_vectors = 1;
   state->ibv = &context->verbs.context;
   abi::verbs_set_ops(&context->verbs, &kOperations);
-  add_open(state.get());
   context->state = state.release();
   return &context->verbs;
 } catch (const std::exception& error) {  // no memory; a number that is none

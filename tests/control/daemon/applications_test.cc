@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,6 +41,40 @@ TEST(ApplicationNics, HaveWhatTheFabricFileSays) {
   EXPECT_EQ(nic.settings.default_traffic_class, 106);
   // As built-in NICs of this lab would have it: its class is marked.
   EXPECT_EQ(nic.settings.congestion.index(), roce::congestion_number<roce::Dcqcn>());
+}
+
+// The engine in an application is set as a built-in one that sends to all of them.
+TEST(ApplicationNics, HaveTheUetOfTheirProfile) {
+  const spec::Lab lab = spec::parse(
+      "name: x\n"
+      "defaults: { link: { rate: 100Gbps, mtu: 9216 } }\n"
+      "nodes:\n"
+      "  s: { kind: switch }\n"
+      "  h1: { kind: host, attach: application }\n"
+      "  h2: { kind: host, attach: application }\n"
+      "links: [[h1:1, s:1], [h2:1, s:2, { rate: 10Gbps, mtu: 4000 }]]\n"
+      "hosts: { default: { uet: { rto: 20ms, retries: 7, path-policy: oblivious, paths: 16 } } }\n"
+      "qos: { default: { classes: { 3: { lossless: false, trim: { dscp: 40, class: 5 } } } } }\n"
+      "run: { clock: wall }\n",
+      "x.yaml");
+  const auto nics = application_nics(lab);
+  ASSERT_EQ(nics.size(), 2u);
+  for (const ApplicationNic& nic : nics) {
+    const uet::EngineSettings& e = nic.uet_settings.engine;
+    EXPECT_EQ(e.payload_mtu, 2048u) << "the largest that fits all links";
+    EXPECT_EQ(e.rto_init, Duration{20'000'000'000});
+    EXPECT_EQ(e.retries, 7);
+    EXPECT_EQ(e.multipath.policy, uet::PathPolicy::kOblivious);
+    EXPECT_EQ(e.multipath.paths, 16u);
+    EXPECT_EQ(e.data, Priority{3});
+    EXPECT_EQ(e.control, Priority{5}) << "of DSCP 46";
+    EXPECT_TRUE(e.trimming);
+    const auto* const nscc = std::get_if<uet::NsccConfig>(&e.congestion);
+    ASSERT_NE(nscc, nullptr);
+    EXPECT_EQ(nscc->rate, BitRate{10'000'000'000}) << "of the slowest link";
+    EXPECT_EQ(nscc->base_rtt, Duration{100'000'000});
+    EXPECT_EQ(nic.uet_settings.encapsulation.dscp.trimmable, 26);
+  }
 }
 
 TEST(ApplicationNics, SendNoFasterThanASlowedLab) {

@@ -253,7 +253,7 @@ TEST(GarbageForReads, FailsTheReadAndDoesNotHoldThePdc) {
 // From as many addresses as one likes.
 class Strangers : public testing::Test {
  protected:
-  Strangers() : engine_({.most_rudi_replies = 3, .most_strangers = 4}, RngStream(Seed{1}, "strangers")) {
+  Strangers() : engine_({{.most_rudi_replies = 3, .most_strangers = 4}, {}}, RngStream(Seed{1}, "strangers")) {
     const CqId cq = engine_.create_cq(16);
     key_ = engine_.memory()
                .add({.address = 0x1000,

@@ -37,16 +37,17 @@ std::string Seen::name() const {
 }
 
 EngineConfig test_config() {
-  return {.payload_mtu = 1024,
-          .pdcid_quiet = Duration{100'000'000},
-          .idle_close = Duration{200'000'000},
-          .target_idle = Duration{50'000'000'000},
-          .close_req_time = Duration{10'000'000'000},
-          .rto_init = Duration{100'000'000},
-          .retries = 8,
-          .no_match_least = Duration{100'000'000},
-          .no_match_most = Duration{200'000'000},
-          .congestion = NsccConfig::of({.base_rtt = Duration{4'000'000}, .mtu = 1024, .packet_octets = 1080})};
+  return {{.payload_mtu = 1024,
+           .pdcid_quiet = Duration{100'000'000},
+           .idle_close = Duration{200'000'000},
+           .target_idle = Duration{50'000'000'000},
+           .close_req_time = Duration{10'000'000'000},
+           .rto_init = Duration{100'000'000},
+           .retries = 8,
+           .no_match_least = Duration{100'000'000},
+           .no_match_most = Duration{200'000'000},
+           .congestion = NsccConfig::of({.base_rtt = Duration{4'000'000}, .mtu = 1024, .packet_octets = 1080})},
+          {}};
 }
 
 Pair::Pair(const std::vector<EngineConfig>& configs, const ContextInit& context)

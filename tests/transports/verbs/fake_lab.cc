@@ -15,6 +15,7 @@
 
 #include "dataplane/base/assert.h"
 #include "dataplane/wire/parse.h"
+#include "transports/libfabric/nic_settings.h"
 #include "transports/verbs/nic_settings.h"
 
 namespace railyard::verbs {
@@ -107,9 +108,22 @@ void FakeLab::admit() {
   m.gsi->join(number);
   welcome.nic.first_comm_id = roce::cm::SharedGsi::first_comm_id(number);
   welcome.nic.comm_ids = roce::cm::SharedGsi::kCommIds;
-  const NicSettings settings;
-  welcome.settings_octets = sizeof settings;
-  std::memcpy(welcome.settings.data(), &settings, sizeof settings);
+  m.address = welcome.nic.address_v4;
+  m.transport = hello.transport;
+  const auto set = [&](const auto& settings) {
+    welcome.settings_octets = sizeof settings;
+    std::memcpy(welcome.settings.data(), &settings, sizeof settings);
+  };
+  if (hello.transport == application::Transport::kUet) {
+    welcome.nic.uet = {.job_id = 7,
+                       .first_pdcid = static_cast<std::uint16_t>(number * 512),
+                       .most_pdcids = 512,
+                       .first_pid_on_fep = static_cast<std::uint16_t>(number * 32),
+                       .most_pids = 32};
+    set(libfabric::NicSettings{});
+  } else {
+    set(NicSettings{});
+  }
   const FileDescriptor memory(::memfd_create("fake", MFD_CLOEXEC));
   RAILYARD_ASSERT(::ftruncate(memory.get(), static_cast<off_t>(kRings.octets())) == 0, "there is memory");
   m.memory =
@@ -172,18 +186,20 @@ bool FakeLab::carry(Member& from) {
   while (const auto frame = from.from->front()) {
     const std::size_t whole = frame->octets.size() + ((frame->flags & kFrameIcrcPending) != 0 ? std::size_t{4} : 0);
     const auto view = wire::parse_frame(frame->octets, whole);
-    RAILYARD_ASSERT(view && view->has_bth, "a provider sends RoCEv2 and nothing else");
+    const bool uet = from.transport == application::Transport::kUet;
+    RAILYARD_ASSERT(view && (uet ? view->uet_entropy.has_value() : view->has_bth),
+                    "a provider sends its transport and nothing else");
     const unsigned lose = lose_;
     if (lose == 0 || ++carried_ % lose != 0) {
       for (Member& to : members_) {
-        if (view->destination_qp == 1) {
-          if (view->destination != wire::IpAddress{0x0A000000u + to.number}) continue;
+        if (!uet && view->destination_qp == 1) {
+          if (view->destination != to.address) continue;
           const bool pending = (frame->flags & kFrameIcrcPending) != 0;
           RAILYARD_ASSERT(from.gsi->may_send(from.number, frame->octets, pending), "a process speaks for itself");
           const auto verdict = to.gsi->for_frame(frame->octets, pending);
           if (verdict.owner && !put(to, frame->octets, frame->flags)) return any;
           if (!verdict.answer.empty()) put(from, verdict.answer, kFrameIcrcPending);
-        } else if (view->destination_qp / kQpns * kQpns == to.first_qpn) {
+        } else if (uet ? view->destination == to.address : view->destination_qp / kQpns * kQpns == to.first_qpn) {
           if (!put(to, frame->octets, frame->flags)) return any;
         }
       }

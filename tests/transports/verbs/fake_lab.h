@@ -1,5 +1,5 @@
 // A lab without a fabric: it hands out rings as the daemon does, and a thread carries frames between those who have
-// them, by destination QP; those for QP 1, and ports of rdma_cm, as the daemon does.
+// them, by destination QP; those for QP 1, and ports of rdma_cm, as the daemon does; those of UET by address.
 #pragma once
 
 #include <atomic>
@@ -43,8 +43,10 @@ class FakeLab {
     std::unique_ptr<FrameRingConsumer> from;
     std::unique_ptr<FrameRingProducer> to;
     std::uint32_t first_qpn = 0;
-    roce::cm::SharedGsi::Owner number = 0;  // and its address: 10.0.0.number
+    roce::cm::SharedGsi::Owner number = 0;
     std::unique_ptr<roce::cm::SharedGsi> gsi;
+    wire::IpAddress address{};
+    application::Transport transport = application::Transport::kRoce;
   };
   void run();
   void admit();

@@ -28,9 +28,9 @@ class PdcTable {
   // At most `most` at a time, 2..65535; a PDCID is not used again before it has rested for `packets` or `target`. A
   // quarter of them, and at least one, is never an initiator's: two ends that had given all to PDCs of their own would
   // wait for each other. As many are never a target's: who opens PDCs without end would leave none for what begins
-  // here.
-  PdcTable(std::uint16_t most, Duration packets, Duration target)
-      : most_(most), most_of_a_kind_(most - std::max(1u, most / 4u)), resting_{Resting{packets}, Resting{target}} {
+  // here. PDCIDs are `first` and those that follow it.
+  PdcTable(std::uint16_t most, Duration packets, Duration target, std::uint16_t first = 1)
+      : before_first_(static_cast<std::uint16_t>(first - 1)), most_(most), most_of_a_kind_(most - std::max(1u, most / 4u)), resting_{Resting{packets}, Resting{target}} {
     pdcs_.emplace_back();
   }
 
@@ -42,9 +42,9 @@ class PdcTable {
     if (initiator ? share_is_used() : live_ - initiators_ >= most_of_a_kind_) return nullptr;
     std::uint16_t id = 0;
     if (pdcs_.size() <= most_) {
-      id = static_cast<std::uint16_t>(pdcs_.size());
+      id = static_cast<std::uint16_t>(before_first_ + pdcs_.size());
       pdcs_.push_back(std::make_unique<Pdc>());
-      pdcs_[id]->id = PdcId{id};
+      pdcs_.back()->id = PdcId{id};
     } else {
       const auto rested =
           std::ranges::find_if(resting_, [&](const Resting& r) { return !r.free.empty() && r.first_free() <= now; });
@@ -54,7 +54,7 @@ class PdcTable {
     }
     ++live_;
     if (initiator) ++initiators_;
-    return pdcs_[id].get();
+    return pdcs_[slot(id)].get();
   }
   void give_back(Instant now, const Pdc& pdc, Rest why) {
     Resting& r = resting_[static_cast<std::size_t>(why)];
@@ -66,7 +66,8 @@ class PdcTable {
   }
   // nullptr: there is no such PDC.
   Pdc* find(std::uint16_t id) const noexcept {
-    return id < pdcs_.size() && pdcs_[id] != nullptr && pdcs_[id]->live() ? pdcs_[id].get() : nullptr;
+    const std::size_t i = slot(id);
+    return i < pdcs_.size() && pdcs_[i] != nullptr && pdcs_[i]->live() ? pdcs_[i].get() : nullptr;
   }
   // Those that there are, by PDCID. `visit` closes none.
   template <class Visit>
@@ -134,7 +135,11 @@ class PdcTable {
     return initiators_ + resting_[0].initiators.size() + resting_[1].initiators.size() >= most_of_a_kind_;
   }
 
-  std::vector<std::unique_ptr<Pdc>> pdcs_;  // by PDCID; 0 is nobody's
+  // A number before the first one is far behind the last one.
+  std::size_t slot(std::uint16_t id) const noexcept { return static_cast<std::uint16_t>(id - before_first_); }
+
+  std::vector<std::unique_ptr<Pdc>> pdcs_;  // by PDCID - before_first_; 0 is nobody's
+  std::uint16_t before_first_;
   std::uint16_t most_;
   std::size_t most_of_a_kind_;
   std::array<Resting, 2> resting_;  // by Rest

@@ -32,11 +32,12 @@ struct ContextInit {
   bool operator==(const ContextInit&) const = default;
 };
 
-// Of a tagged receive: whether it takes a message.
-constexpr bool matches(const RecvWr& wr, bool tagged, std::uint64_t match_bits, std::uint32_t initiator) noexcept {
-  if (wr.tagged != tagged) return false;
-  if (!tagged) return true;
-  return ((wr.match_bits ^ match_bits) & ~wr.ignore) == 0 && (!wr.initiator || *wr.initiator == initiator);
+// Whether a receive takes a message.
+constexpr bool matches(const RecvWr& wr, bool tagged, std::uint64_t match_bits, std::uint32_t initiator,
+                       PeerId peer) noexcept {
+  if (wr.tagged != tagged || (wr.initiator && *wr.initiator != initiator) || (wr.peer && *wr.peer != peer))
+    return false;
+  return !tagged || ((wr.match_bits ^ match_bits) & ~wr.ignore) == 0;
 }
 
 struct Context {

@@ -78,8 +78,8 @@ std::expected<ContextId, ReturnCode> Target::find_relative(const SesRequestValue
   return std::unexpected(code);
 }
 
-// BAD_PID before BAD_INDEX before BAD_JOB_ID: it is there, and the job may not ask. Of those that several jobs have under
-// one name, the job's own; then the first that any job may ask.
+// BAD_PID before BAD_INDEX before BAD_JOB_ID: it is there, and the job may not ask. Of those that several jobs have
+// under one name, the job's own; then the first that any job may ask.
 std::expected<ContextId, ReturnCode> Target::find_absolute(const SesRequestValues& r) const noexcept {
   const auto named = by_absolute_name_.find(absolute_name_of(r.pid_on_fep, r.resource_index));
   if (named == by_absolute_name_.end()) {
@@ -89,23 +89,35 @@ std::expected<ContextId, ReturnCode> Target::find_absolute(const SesRequestValue
   }
   const std::vector<std::uint32_t>& all = named->second;
   auto found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.job_id == r.job_id; });
-  if (found == all.end())
-    found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.any_job; });
+  if (found == all.end()) found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.any_job; });
   if (found == all.end()) return std::unexpected(ReturnCode::kBadJobId);
   return ContextId{*found};
+}
+
+std::expected<Target::NamedMemory, ReturnCode> Target::named_memory(const SesRequestValues& r) const noexcept {
+  const std::uint64_t name = r.memory_key() & ~kIdempotentSafe;
+  auto key = static_cast<MemoryRegions::Key>(name);
+  if (fep_.config.chosen_keys) {
+    const auto chosen = fep_.chosen_keys.find(name);
+    if (chosen == fep_.chosen_keys.end()) return std::unexpected(ReturnCode::kBadMkey);
+    key = chosen->second;
+  } else if (name >> 32 != 0) {
+    return std::unexpected(ReturnCode::kBadMkey);
+  }
+  const MemoryRegion* const region = fep_.memory.region(key);
+  if (region == nullptr) return std::unexpected(ReturnCode::kBadMkey);
+  const std::uint64_t offset = fep_.config.virtual_addresses ? r.buffer_offset - region->address : r.buffer_offset;
+  if (offset > region->octets) return std::unexpected(ReturnCode::kBadAddr);
+  return NamedMemory{key, region->address + offset, region->octets - offset};
 }
 
 // `octets` from `offset` of the region that the request names.
 Target::Place Target::region_place(const Context& c, const SesRequestValues& r, std::uint64_t offset,
                                    std::uint64_t octets, AccessSet access) const noexcept {
-  const std::uint64_t key = r.memory_key() & ~kIdempotentSafe;
-  const MemoryRegion* const region =
-      key >> 32 != 0 ? nullptr : fep_.memory.region(static_cast<MemoryRegions::Key>(key));
-  if (region == nullptr) return std::unexpected(ReturnCode::kBadMkey);
-  if (r.buffer_offset > region->octets || offset > region->octets - r.buffer_offset)
-    return std::unexpected(ReturnCode::kBadAddr);
-  const auto place = fep_.memory.check(static_cast<MemoryRegions::Key>(key), c.init.domain,
-                                       region->address + r.buffer_offset + offset, octets, access);
+  const auto named = named_memory(r);
+  if (!named) return std::unexpected(named.error());
+  if (offset > named->left) return std::unexpected(ReturnCode::kBadAddr);
+  const auto place = fep_.memory.check(named->key, c.init.domain, named->address + offset, octets, access);
   if (!place) return std::unexpected(code_of(place.error()));
   return *place;
 }
@@ -196,6 +208,7 @@ Verdict Target::read(Pdc& pdc, ContextId id, const SesRequestValues& r) {
   const Context& c = contexts_[id.index()];
   const Place at = region_place(c, r, offset, octets, Access::kRemoteRead);
   if (!at) return refuse(r, at.error());
+  const NamedMemory named = *named_memory(r);
   if (r.request_length <= kMostAckData) {
     Verdict v{.response = default_answer(r), .guaranteed = true};
     SesResponseValues& ses = v.response.ses;
@@ -206,7 +219,7 @@ Verdict Target::read(Pdc& pdc, ContextId id, const SesRequestValues& r) {
     ses.modified_length = octets;
     v.response.promise = payload_at(*at, octets);
     v.response.promise.bytes = nullptr;
-    v.response.read_from = static_cast<MemoryRegions::Key>(r.memory_key());
+    v.response.read_from = named.key;
     v.response.real = at->memory != nullptr;
     if (v.response.real) std::copy_n(at->memory, octets, v.response.data.begin());
     return v;
@@ -221,12 +234,11 @@ Verdict Target::read(Pdc& pdc, ContextId id, const SesRequestValues& r) {
     job = free_jobs_.back();
     free_jobs_.pop_back();
   }
-  const auto key = static_cast<MemoryRegions::Key>(r.memory_key());
   jobs_[job] = {.job_id = r.job_id,
                 .message_id = r.message_id,
                 .domain = c.init.domain,
-                .key = key,
-                .address = fep_.memory.region(key)->address + r.buffer_offset + offset,
+                .key = named.key,
+                .address = named.address + offset,
                 .octets = octets,
                 .message_offset = offset,
                 .total = r.request_length};

@@ -38,6 +38,17 @@ struct LateResponse {
   Response response{};
 };
 
+// A message that came before its buffer, or of which a part has.
+struct EarlyMessage {
+  std::uint32_t number = 0;
+  PeerId peer{};
+  std::uint32_t octets = 0;
+  std::uint32_t initiator = 0;
+  std::uint64_t match_bits = 0;
+  bool has_header_data = false;
+  std::uint64_t header_data = 0;
+};
+
 class Target {
  public:
   explicit Target(FepState& fep) : fep_(fep) {}
@@ -47,6 +58,11 @@ class Target {
     return id.index() < contexts_.size() ? &contexts_[id.index()] : nullptr;
   }
   std::expected<void, PostError> post_receive(ContextId id, const RecvWr& wr);
+  std::optional<RecvWr> cancel_receive(ContextId id, std::uint64_t wr_id);
+  std::optional<EarlyMessage> find_early(ContextId id, const RecvWr& wr) const;
+  void claim(std::uint32_t number);
+  void receive_claimed(std::uint32_t number, const RecvWr& wr);
+  void close_context(ContextId id);
 
   // A packet of a PDC, the first time that it comes. On Verdict::refused nothing has happened.
   Verdict on_request(Instant now, Pdc& pdc, Psn psn, const SesRequestValues& request, const PayloadRef& payload);
@@ -86,6 +102,9 @@ class Target {
     bool refused = false;  // only counted
     bool given_up = false;  // by its initiator: `total` is what was sent of it
     bool waits = false;    // complete, but not matched
+    bool claimed = false;  // kept for receive_claimed()
+    bool lost = false;     // claimed, and the rest of it never comes
+    bool last_of_buffer = false;
     bool has_header_data = false;
     bool delivery_complete = false;
     bool intact = true;
@@ -109,6 +128,12 @@ class Target {
   std::expected<ContextId, ReturnCode> find(const SesRequestValues& r) const noexcept;
   std::expected<ContextId, ReturnCode> find_relative(const SesRequestValues& r) const noexcept;
   std::expected<ContextId, ReturnCode> find_absolute(const SesRequestValues& r) const noexcept;
+  struct NamedMemory {
+    MemoryRegions::Key key = 0;
+    std::uint64_t address = 0;  // that the request names
+    std::uint64_t left = 0;     // octets of the region from there on
+  };
+  std::expected<NamedMemory, ReturnCode> named_memory(const SesRequestValues& r) const noexcept;
   Place region_place(const Context& c, const SesRequestValues& r, std::uint64_t offset, std::uint64_t octets,
                      AccessSet access) const noexcept;
   std::uint32_t slice(const SesRequestValues& r) const noexcept;
@@ -131,7 +156,9 @@ class Target {
   void put(const Inbound& m, std::uint32_t offset, const PayloadRef& payload) noexcept;
   void complete(Inbound& m, Status status);
   void close(std::uint32_t index, Pdc* pdc);
-  void adopt(std::uint32_t index, const RecvWr& wr);
+  // Whether nothing of the buffer is left.
+  bool adopt(std::uint32_t index, RecvWr& wr);
+  static bool give_buffer(Inbound& m, RecvWr& wr) noexcept;
 
   FepState& fep_;
   StableVector<Context> contexts_;

@@ -15,22 +15,109 @@ constexpr std::size_t kMostEarlyKept = 64 * 1024;  // octets that a place for me
 std::expected<void, PostError> Target::post_receive(ContextId id, const RecvWr& wr) {
   if (id.index() >= contexts_.size()) return std::unexpected(PostError::kUnknownContext);
   Context& c = contexts_[id.index()];
-  for (std::size_t i = 0; i < c.unexpected.size(); ++i) {
+  RecvWr left = wr;
+  for (std::size_t i = 0; i < c.unexpected.size();) {
     const Inbound& m = inbound_[c.unexpected[i]];
-    if (!matches(wr, m.tagged, m.match_bits, m.initiator)) continue;
+    if (!matches(wr, m.tagged, m.match_bits, m.initiator, m.peer)) {
+      ++i;
+      continue;
+    }
     const std::uint32_t index = c.unexpected[i];
     c.unexpected.erase(c.unexpected.begin() + static_cast<std::ptrdiff_t>(i));
     c.unexpected_octets -= m.total;
-    adopt(index, wr);
-    return {};
+    if (adopt(index, left)) return {};
   }
   if (c.receives.size() + c.tagged.size() >= c.init.most_receives) return std::unexpected(PostError::kQueueFull);
   if (wr.tagged) {
-    c.tagged.push_back(wr);
+    c.tagged.push_back(left);
   } else {
-    c.receives.push(wr);
+    c.receives.push(left);
   }
   return {};
+}
+
+std::optional<RecvWr> Target::cancel_receive(ContextId id, std::uint64_t wr_id) {
+  Context& c = contexts_[id.index()];
+  const auto at = std::ranges::find(c.tagged, wr_id, &RecvWr::wr_id);
+  if (at != c.tagged.end()) {
+    const RecvWr wr = *at;
+    c.tagged.erase(at);
+    return wr;
+  }
+  for (std::size_t i = 0; i < c.receives.size(); ++i) {
+    if (c.receives[i].wr_id != wr_id) continue;
+    const RecvWr wr = c.receives[i];
+    c.receives.remove(i);
+    return wr;
+  }
+  return std::nullopt;
+}
+
+std::optional<EarlyMessage> Target::find_early(ContextId id, const RecvWr& wr) const {
+  for (const std::uint32_t i : contexts_[id.index()].unexpected) {
+    const Inbound& m = inbound_[i];
+    if (!matches(wr, m.tagged, m.match_bits, m.initiator, m.peer)) continue;
+    return EarlyMessage{.number = i,
+                        .peer = m.peer,
+                        .octets = m.total,
+                        .initiator = m.initiator,
+                        .match_bits = m.match_bits,
+                        .has_header_data = m.has_header_data,
+                        .header_data = m.header_data};
+  }
+  return std::nullopt;
+}
+
+void Target::claim(std::uint32_t number) {
+  forget_unexpected(number);
+  inbound_[number].claimed = true;
+}
+
+void Target::receive_claimed(std::uint32_t number, const RecvWr& wr) {
+  Inbound& m = inbound_[number];
+  m.claimed = false;
+  RecvWr whole = wr;
+  if (!m.lost) {
+    adopt(number, whole);
+    return;
+  }
+  give_buffer(m, whole);
+  m.matched = true;
+  complete(m, Status::kPdcFailed);
+  close(number, nullptr);
+}
+
+void Target::close_context(ContextId id) {
+  Context& c = contexts_[id.index()];
+  c.receives = {};
+  c.tagged.clear();
+  for (const std::uint32_t i : c.unexpected)
+    if (inbound_[i].waits) close(i, nullptr);
+  c.unexpected.clear();
+  c.unexpected_octets = 0;
+  // (Of those that are free nothing counts.)
+  for (std::size_t i = 0; i < inbound_.size(); ++i) {
+    Inbound& m = inbound_[i];
+    if (m.context != id || m.waits) continue;
+    m.refused = true;
+    m.code = ReturnCode::kDropped;
+  }
+  std::erase_if(by_name_, [&](const auto& named) { return named.second == id.index(); });
+  for (auto& [name, all] : by_absolute_name_) std::erase(all, static_cast<std::uint32_t>(id.index()));
+  std::erase_if(by_absolute_name_, [](const auto& named) { return named.second.empty(); });
+  found_.fill({});
+}
+
+// Of a buffer for several messages this one gets what it needs, and the next one what is left. Whether nothing is.
+bool Target::give_buffer(Inbound& m, RecvWr& wr) noexcept {
+  m.receive = wr;
+  if (wr.least_left == 0) return true;
+  const std::uint32_t octets = std::min(m.total, wr.local.octets);
+  m.receive.local.octets = octets;
+  wr.local.address += octets;
+  wr.local.octets -= octets;
+  m.last_of_buffer = wr.local.octets < wr.least_left;
+  return m.last_of_buffer;
 }
 
 std::uint32_t Target::open(ContextId id, PeerId peer, const SesRequestValues& r) {
@@ -88,14 +175,16 @@ std::size_t Target::early_octets() const noexcept {
 void Target::match(Inbound& m) {
   Context& c = contexts_[m.context.index()];
   if (!m.tagged) {
-    if (c.receives.empty()) return;
-    m.receive = c.receives.front();
-    c.receives.pop();
-    m.matched = true;
+    for (std::size_t i = 0; i < c.receives.size(); ++i) {
+      if (!matches(c.receives[i], false, 0, m.initiator, m.peer)) continue;
+      m.matched = true;
+      if (give_buffer(m, c.receives[i])) c.receives.remove(i);
+      return;
+    }
     return;
   }
-  const auto at =
-      std::ranges::find_if(c.tagged, [&](const RecvWr& wr) { return matches(wr, true, m.match_bits, m.initiator); });
+  const auto at = std::ranges::find_if(
+      c.tagged, [&](const RecvWr& wr) { return matches(wr, true, m.match_bits, m.initiator, m.peer); });
   if (at == c.tagged.end()) return;
   m.receive = *at;
   c.tagged.erase(at);
@@ -205,24 +294,25 @@ void Target::put(const Inbound& m, std::uint32_t offset, const PayloadRef& paylo
   if (at) place(at->memory, part_of(payload, 0, octets));
 }
 
-void Target::adopt(std::uint32_t index, const RecvWr& wr) {
+bool Target::adopt(std::uint32_t index, RecvWr& wr) {
   Inbound& m = inbound_[index];
-  m.receive = wr;
+  const bool used_up = give_buffer(m, wr);
   m.matched = true;
   if (m.early_real) {
     put(m, 0, {.octets = static_cast<std::uint32_t>(m.early.size()), .bytes = m.early.data()});
   } else if (m.named && m.intact) {
     put(m, 0, {.stream = m.first.stream, .offset = m.first.offset, .octets = m.total});
   }
-  if (!m.waits) return;
+  if (!m.waits) return used_up;
   complete(m, Status::kSuccess);
   if (m.held) {
     Response response{.ses = default_response(m.message_id, m.job_id)};
     response.ses.opcode = SesResponseOpcode::kResponse;
-    response.ses.modified_length = std::min(m.total, wr.local.octets);
+    response.ses.modified_length = std::min(m.total, m.receive.local.octets);
     late_.push_back({m.pdc, *m.held, response});
   }
   close(index, nullptr);
+  return used_up;
 }
 
 void Target::complete(Inbound& m, Status status) {
@@ -244,12 +334,19 @@ void Target::complete(Inbound& m, Status status) {
                                     .job_id = m.job_id,
                                     .match_bits = m.match_bits,
                                     .header_data = m.header_data,
+                                    .address = m.receive.local.address,
+                                    .last_of_buffer = m.last_of_buffer,
                                     .stream = m.first.stream,
                                     .offset = m.first.offset});
 }
 
 void Target::close(std::uint32_t index, Pdc* pdc) {
   if (pdc != nullptr) std::erase(pdc->inbound, index);
+  // Somebody will ask for it.
+  if (inbound_[index].claimed) {
+    inbound_[index].lost = true;
+    return;
+  }
   // (`= {}` would be a list of no octets, for which the block is kept.)
   if (std::vector<std::byte>& early = inbound_[index].early; early.capacity() > kMostEarlyKept)
     early = std::vector<std::byte>();
@@ -258,6 +355,7 @@ void Target::close(std::uint32_t index, Pdc* pdc) {
 
 void Target::forget_unexpected(std::uint32_t index) {
   const Inbound& m = inbound_[index];
+  if (m.claimed) return;
   Context& c = contexts_[m.context.index()];
   std::erase(c.unexpected, index);
   c.unexpected_octets -= m.total;
@@ -279,6 +377,7 @@ Instant Target::give_up_halves(Instant now, Pdc& pdc) {
     if (m.matched) complete(m, Status::kFlushed);
     if (!m.matched && !m.write) forget_unexpected(index);
     m.refused = true;
+    m.lost = m.claimed;
     m.code = ReturnCode::kDropped;
     m.early = std::vector<std::byte>();
   }
@@ -307,6 +406,7 @@ void Target::on_datagram(PeerId peer, const SesRequestValues& r, const PayloadRe
   const std::uint32_t index = open(*find(r), peer, r);
   Inbound& m = inbound_[index];
   match(m);
+  if (!m.matched) return close(index, nullptr);  // all wait for others
   m.has_header_data = r.hd;
   m.header_data = r.hd ? r.header_data : 0;
   take(m, 0, payload);

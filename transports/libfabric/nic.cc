@@ -1,0 +1,107 @@
+#include "transports/libfabric/nic.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <time.h>
+#include <unistd.h>
+
+#include "dataplane/base/assert.h"
+#include "dataplane/base/rng.h"
+#include "transports/application/give_way.h"
+
+namespace railyard::libfabric {
+namespace {
+
+NicSettings settings_in(std::span<const std::byte> octets) noexcept {
+  NicSettings settings;
+  if (octets.size() == sizeof settings) std::memcpy(&settings, octets.data(), sizeof settings);
+  return settings;
+}
+
+uet::EngineConfig engine_config(const application::NicGrant& grant, const NicSettings& settings, MemoryMode memory) {
+  uet::EngineConfig c{settings.engine, {}};
+  c.first_pdcid = grant.uet.first_pdcid;
+  c.most_pdcs = std::min(c.most_pdcs, grant.uet.most_pdcids);
+  c.chosen_keys = memory.chosen_keys;
+  c.virtual_addresses = memory.virtual_addresses;
+  return c;
+}
+
+// Start_PSNs must differ from those of the process that had these PDCIDs before.
+RngStream chance(const application::NicGrant& grant, Instant now) {
+  return RngStream(Seed{static_cast<std::uint64_t>(now.ps) ^ std::uint64_t{grant.uet.first_pdcid} << 48}, "libfabric");
+}
+
+}  // namespace
+
+Nic::Nic(std::unique_ptr<application::Connection> connection, MemoryMode memory, NicEvents& events)
+    : NicDriver(std::move(connection)),
+      events_(events),
+      endpoint_(engine_config(grant(), settings_in(settings()), memory), settings_in(settings()).encapsulation,
+                chance(grant(), now()), true),
+      cq_(engine().create_cq(kCompletions)) {
+  // (Nothing is at address 0, and a region there would be a promise.)
+  constexpr std::uint64_t kFirst = 4096, kEnd = std::uint64_t{1} << 47;
+  const auto key = engine().memory().add({.address = kFirst,
+                                          .octets = kEnd - kFirst,
+                                          .access = Access::kLocalWrite,
+                                          .memory = reinterpret_cast<std::byte*>(kFirst)});
+  RAILYARD_ASSERT(key.has_value(), "it is the first region");
+  local_key_ = *key;
+}
+
+Nic::~Nic() { stop_thread(); }
+
+void Nic::send(Instant now) noexcept {
+  send_all(now, ready(), [this, ahead = uet::Engine::Ahead{}](Instant at, Priority priority, TxFrame& frame) mutable {
+    return endpoint_.send_one(at, priority, frame, out_, ahead);
+  });
+}
+
+bool Nic::pump(Instant now) noexcept {
+  const bool any = exchange(
+      now,
+      [this](const RxFrame& frame) {
+        endpoint_.receive({&frame, 1});
+      },
+      ready(),
+      [this, ahead = uet::Engine::Ahead{}](Instant at, Priority priority, TxFrame& frame) mutable {
+        return endpoint_.send_one(at, priority, frame, out_, ahead);
+      });
+  complete();
+  return any;
+}
+
+void Nic::complete() noexcept {
+  std::array<uet::Completion, 16> completions;
+  while (engine().completions(cq_) > 0) {
+    const std::size_t n = engine().poll(cq_, completions);
+    for (std::size_t i = 0; i < n; ++i) events_.on_completion(completions[i]);
+  }
+}
+
+void Nic::linger() noexcept {
+  constexpr Duration kForSends{2'000'000'000'000}, kForClose{200'000'000'000};
+  const auto wait_while = [this](auto open, Duration most) {
+    const Instant from = now();
+    for (std::unique_lock lock(mutex()); !lost(); lock.lock()) {
+      const Instant at = now();
+      if (!open(engine()) || at - from > most) return;
+      enter(at);
+      pump(at);
+      lock.unlock();
+      application::give_way();
+    }
+  };
+  wait_while([](const uet::Engine& e) { return e.open_sends() > 0; }, kForSends);
+  {
+    const std::lock_guard lock(mutex());
+    if (lost()) return;
+    engine().close_all(now());
+  }
+  wait_while([](const uet::Engine& e) { return e.pdcs() > 0; }, kForClose);
+}
+
+}  // namespace railyard::libfabric
