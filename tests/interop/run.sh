@@ -3,8 +3,8 @@
 #
 # usage: run.sh ci | all
 #   ci    a lasting guest and its agent (guest.sh); a live lab of two guests (live.sh); a guest and a built-in NIC as
-#         peers (peer.sh); a guest and programs of this machine (application.sh); one guest with NICs on two leaves, every verb; an incast held back by PFC
-#   all   also: two guests with the stock tools at MTU 1500 and 9000, links capped to 20 Mb/s, the incast with the class
+#         peers (peer.sh); one guest with NICs on two leaves, every verb; an incast held back by PFC
+#   all   also: a guest and programs of this machine by rdma_cm (application.sh); two guests with the stock tools at MTU 1500 and 9000, links capped to 20 Mb/s, the incast with the class
 #         made lossy, rdma_cm, VLANs; guests whose RDMA devices are ranks of a collective (agent.sh)
 # What is checked: the guests' own verdict on their data, and the fabric's counters (report.json).
 set -euo pipefail
@@ -68,8 +68,10 @@ balanced='.audit.balanced'
 "$here/guest.sh" || failed=1
 "$here/live.sh" || failed=1
 "$here/peer.sh" "${1:-ci}" || failed=1
-"$here/application.sh" || failed=1
-if [[ ${1:-ci} == all ]]; then "$here/agent.sh" || failed=1; fi
+if [[ ${1:-ci} == all ]]; then
+  "$here/application.sh" || failed=1
+  "$here/agent.sh" || failed=1
+fi
 
 through one-guest softroce-pair.yaml 2 oneguest.sh
 expect one-guest "$balanced" "the books balance"
