@@ -5,11 +5,9 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include "dataplane/base/units.h"
-#include "dataplane/base/yield_policy.h"
 
 namespace railyard {
 
@@ -19,18 +17,18 @@ Duration Machine::time() {
   return Duration{static_cast<std::int64_t>(t.tv_sec) * kPicosecondsPerSecond + t.tv_nsec * std::int64_t{1000}};
 }
 
+// Beside programs that compute, who yields again and again is set back by whole slices (Linux 6.18: milliseconds, in sum
+// half a second), and who sleeps is not. So after a yield that took long, sleeps stand in for yields for a while.
 void Machine::yield() {
-  thread_local YieldPolicy policy;
+  constexpr Duration kSetBack{500'000'000}, kFor{100'000'000'000};
+  thread_local Duration crowded_until{};
   const Duration before = time();
-  if (policy.sleeps(before)) return Machine::sleep(Duration{1'000});
+  if (before < crowded_until) return Machine::sleep(Duration{1'000});
   sched_yield();
-  policy.yielded(before, time());
+  if (const Duration after = time(); after - before > kSetBack) crowded_until = after + kFor;
 }
 
 void Machine::sleep(Duration duration) {
-  // Else Linux adds 50 us.
-  thread_local const int precise = ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  static_cast<void>(precise);
   const timespec t{0, duration.ps / 1000};
   nanosleep(&t, nullptr);
 }

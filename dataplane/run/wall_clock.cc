@@ -60,7 +60,7 @@ class Idle {
   void rest(Duration left) {
     constexpr unsigned kEmptyTurns = 64;
     constexpr unsigned kYields = 4 * kEmptyTurns;
-    constexpr unsigned kShortSleeps = 1024;  // some 60 ms
+    constexpr unsigned kShortSleeps = 1024;  // 0.1 s, with what a timer adds
     if (busy_ || ++empty_ < kEmptyTurns) return;
     if (empty_ < kYields || left < 100_us)
       machine_.yield();
