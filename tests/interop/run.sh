@@ -4,8 +4,8 @@
 # usage: run.sh ci | all
 #   ci    a lasting guest and its agent (guest.sh); a live lab of two guests (live.sh); a guest and a built-in NIC as
 #         peers (peer.sh); one guest with NICs on two leaves, every verb; an incast held back by PFC
-#   all   also: a guest and programs of this machine by rdma_cm (application.sh); two guests with the stock tools at MTU 1500 and 9000, links capped to 20 Mb/s, the incast with the class
-#         made lossy, rdma_cm, VLANs; guests whose RDMA devices are ranks of a collective (agent.sh)
+#   all   also: a guest and programs of this machine by rdma_cm (application.sh); two guests with the stock tools at MTU
+#         1500 and 9000, links capped to 20 Mb/s, the incast with the class made lossy, rdma_cm, VLANs; guests whose RDMA devices are ranks of a collective (agent.sh)
 # What is checked: the guests' own verdict on their data, and the fabric's counters (report.json).
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
