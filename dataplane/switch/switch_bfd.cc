@@ -25,7 +25,10 @@ void Switch::on_bfd_due(Instant now) {
 // Routing learns of it; a member of a bundle is used no more, or again (RFC 7130).
 void Switch::bfd_changed(Instant now, PortIndex port, bool up) {
   note_bfd(now, port, up);
-  if (config_.ports[port.index()].bundle != 0) paths_.set_up(port, up && facts_[port.index()].up);
+  if (config_.ports[port.index()].bundle == 0) return;
+  paths_.set_up(port, up && facts_[port.index()].up);
+  // What the neighbour said of it before is about a link that is not used any more.
+  if (!up) paths_.remote().forget(port);
 }
 
 void Switch::send_bfd(Instant now, PortIndex port) {

@@ -58,7 +58,8 @@ TEST(Trial, WhatItFoundBefore) {
   for (const std::string name :
        {"uet-no-room", "uc-doubled-at-port", "uc-doubled-at-switch", "read-storm", "read-storm-swift",
         "rudi-idle-in-line", "lost-for-ever-rod", "lost-for-ever-rud", "few-pdcs-rest", "read-in-another-class",
-        "rod-packet-timers", "lost-for-ever-probe", "nic-memory-shared", "rod-after-a-failure", "rudi-tries", "bfd-behind-retries"}) {
+        "rod-packet-timers", "lost-for-ever-probe", "nic-memory-shared", "rod-after-a-failure", "rudi-tries", "bfd-behind-retries",
+        "bundle-bfd"}) {
     const Outcome o = run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/tests/control/swarm/seeds/" + name + ".yaml"));
     EXPECT_THAT(all_of(o), IsEmpty()) << name;
     EXPECT_GT(o.hops, 1000u) << name;
