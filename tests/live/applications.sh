@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # For live tests of programs on hosts with `attach: application`, to be sourced after $root and $name (of the test) are
 # set: a lab of topologies/labs/applications.yaml, and programs on its hosts. Needs root and the release build; ends the
-# script with 77 and a reason where it cannot run.
+# script with 77 and a reason where it cannot run. $spec: another lab.
 railyard=$root/build/release/bin/railyard
 (( EUID == 0 )) || { echo "$name: skipped: needs root"; exit 77; }
 [[ ! -e /sys/class/infiniband_verbs ]] || { echo "$name: skipped: this machine's kernel has RDMA devices"; exit 77; }
@@ -27,6 +27,7 @@ patience=120
 on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }
 fabric() { "$railyard" status --json | jq "$1"; }
 port=$(( 20000 + $$ % 20000 ))
+crossed() { fabric '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add'; } # by the spines
 listens() { ss -ltnH "sport = :$port" | grep -q .; }
 # PROGRAM ARGUMENT...: a server of it on h3, then a client on h1; both must succeed. The client's output is shown.
 pair() {
@@ -45,7 +46,7 @@ lossless() {
 }
 none_is_open() { (( $(grep -c 'has opened it' "$work/state/$lab/log") == $(grep -c 'is gone' "$work/state/$lab/log") )); }
 lab_comes_up() {
-  "$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach || return 1
+  "$railyard" up "${spec:-$root/topologies/labs/applications.yaml}" --name "$lab" --detach || return 1
   for pid in $("$railyard" status --json | jq .pid); do first_of_all "$pid"; done
 }
 down_leaves_nothing() {

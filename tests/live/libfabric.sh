@@ -9,34 +9,17 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-railyard=$root/build/release/bin/railyard
 long=
 case ${1:-} in
   '') ;;
   --all) long=1 ;;
   *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
 esac
-(( EUID == 0 )) || { echo "libfabric: skipped: needs root"; exit 77; }
-[[ ! -e /sys/class/infiniband_verbs ]] || { echo "libfabric: skipped: this machine's kernel has RDMA devices"; exit 77; }
-for tool in fi_info fi_pingpong mpicc mpirun curl jq; do
-  command -v "$tool" >/dev/null || { echo "libfabric: no $tool (Debian: libfabric-bin, openmpi-bin, libopenmpi-dev, curl, jq)" >&2; exit 2; }
-done
-[[ -x $railyard && -e $root/build/release/lib/railyard/librailyard-fi.so ]] ||
-  { echo "libfabric: no $railyard, or no provider (Debian: libfabric-dev); build them first" >&2; exit 2; }
-lab=libfabric-$$ # beside others on this machine
-work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-libfabric.XXXXXX")
-export RAILYARD_STATE_DIR=$work/state
-# shellcheck disable=SC2317  # called by the trap
-cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
-trap cleanup EXIT
-first_of_all() { { renice -n -15 -p "$1" && echo -15 >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
-first_of_all $$
-. "$here/checks.sh"
-patience=90
-on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }
-fabric() { "$railyard" status --json | jq "$1"; }
-port=$(( 20000 + $$ % 20000 ))
-listens() { ss -ltnH "sport = :$port" | grep -q .; }
+name=libfabric
+. "$here/applications.sh"
+need "libfabric-bin, openmpi-bin, libopenmpi-dev, curl, jq" fi_info fi_pingpong mpicc mpirun curl jq
+[[ -e $root/build/release/lib/railyard/librailyard-fi.so ]] ||
+  { echo "$name: no provider (Debian: libfabric-dev); build it first" >&2; exit 2; }
 
 device_is_listed() {
   on h1 fi_info -p railyard >"$work/out" || return 1
@@ -54,7 +37,6 @@ pingpong() {
   say '%s' "$(awk '$1 ~ /^[0-9.]+[kmg]?$/ { print $1 ": " $(NF-1) " us, " $(NF-2) " MB/s" }' "$work/out" | tail -n1)"
   wait "$server"
 }
-crossed() { fabric '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add'; }
 crosses_the_spines() {
   local before=$(( $(crossed) ))
   pingpong railyard -e rdm -m tagged -S 65536 -I 50 || return 1
@@ -97,9 +79,6 @@ a_killed_peer_is_missed() {
   say '%s' "$(cat "$work/out")"
   until_so none_is_open
 }
-opened() { grep -c 'has opened it' "$work/state/$lab/log" || true; }
-gone() { grep -c 'is gone' "$work/state/$lab/log" || true; }
-none_is_open() { (( $(opened) == $(gone) )); }
 counted() { curl -s "http://127.0.0.1:$port/metrics" | awk -v name="^railyard_$1" '$1 ~ name { n += $2 } END { print n + 0 }'; }
 # Two hosts send more than the link to the third takes: what has no room is marked and trimmed there, and every octet
 # arrives all the same.
@@ -113,15 +92,8 @@ congestion_is_seen() {
   say '%d marked, %d trimmed' "$marked" "$trimmed"
   (( marked > 0 && trimmed > 0 ))
 }
-down_leaves_nothing() {
-  "$railyard" down || return 1
-  local left
-  left=$(find "$work/state" -mindepth 1)
-  [[ -z $left ]] || { echo "left: $left"; return 1; }
-}
 
-check "up: four hosts of applications, leaf-spine" "$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
-for pid in $("$railyard" status --json | jq .pid); do first_of_all "$pid"; done
+check "up: four hosts of applications, leaf-spine" lab_comes_up
 check "fi_info: the device" device_is_listed
 check "fi_pingpong, tagged, every octet" pingpong railyard -e rdm -m tagged -c
 check "fi_pingpong, messages, every octet" pingpong railyard -e rdm -m msg -c

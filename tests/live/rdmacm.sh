@@ -8,28 +8,13 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-railyard=$root/build/release/bin/railyard
 (( $# == 0 )) || { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
-(( EUID == 0 )) || { echo "rdmacm: skipped: needs root"; exit 77; }
-[[ ! -e /sys/class/infiniband_verbs ]] || { echo "rdmacm: skipped: this machine's kernel has RDMA devices"; exit 77; }
-for tool in rping ucmatose udaddy rdma_server ib_send_bw jq; do
-  command -v "$tool" >/dev/null || { echo "rdmacm: no $tool (Debian: rdmacm-utils, perftest, jq)" >&2; exit 2; }
-done
-[[ -x $railyard && -e $root/build/release/lib/railyard/librailyard-rdmacm.so ]] ||
-  { echo "rdmacm: no $railyard, or no librailyard-rdmacm.so (Debian: librdmacm-dev); build them first" >&2; exit 2; }
-lab=rdmacm-$$ # beside others on this machine
-work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-rdmacm.XXXXXX")
-export RAILYARD_STATE_DIR=$work/state
-# shellcheck disable=SC2317  # called by the trap
-cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
-trap cleanup EXIT
-# What a busy machine holds up costs half a second each time: these programs and the fabric go first.
-first_of_all() { { renice -n -15 -p "$1" && echo -15 >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
-first_of_all $$
-. "$here/checks.sh"
+name=rdmacm spec=$here/rdmacm.yaml
+. "$here/applications.sh"
+need "rdmacm-utils, perftest, jq" rping ucmatose udaddy rdma_server ib_send_bw jq
+[[ -e $root/build/release/lib/railyard/librailyard-rdmacm.so ]] ||
+  { echo "$name: no librailyard-rdmacm.so (Debian: librdmacm-dev); build it first" >&2; exit 2; }
 patience=60
-on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }
-fabric() { "$railyard" status --json | jq "$1"; }
 address_of() { awk -v name="$1" '$2 == name { print $1; exit }' "$work/state/$lab/applications/h1/hosts"; }
 # Programs here do not say when they listen: the client asks until it is not refused.
 until_connected() { local i; for (( i = 0; i < 50; ++i )); do "$@" && return; sleep 0.1; done; kill "$server"; return 1; }
@@ -39,7 +24,6 @@ serve() {
   timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null >"$work/server" 2>&1 & server=$!
 }
 ends() { wait "$server" || { echo "the server has failed"; return 1; }; }
-crossed() { fabric '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add'; }
 
 names_are_there() { cat "$work/state/$lab/applications/h1/hosts"; [[ -n $(address_of h3) && -n $(address_of h4) ]]; }
 pings() {
@@ -73,13 +57,13 @@ who_does_not_listen_refuses() {
 }
 a_port_has_one_listener() {
   serve h3 rping -s -P -a "$h3"
-  until_so listens || return 1
+  until_so answers || return 1
   ! on h3 rping -s -a "$h3" >"$work/out" 2>&1 || return 1
   cat "$work/out"
   grep -qi 'address already in use' "$work/out" || return 1
   kill "$server"; wait "$server" || true
 }
-listens() { on h1 rping -c -a "$h3" -C 1; }
+answers() { on h1 rping -c -a "$h3" -C 1; }
 # Nobody says so for who is killed but the lab.
 a_killed_peer_is_missed() {
   local server client
@@ -94,7 +78,6 @@ a_killed_peer_is_missed() {
   grep -q DISCONNECT "$work/client" && until_so none_is_open
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
-none_is_open() { (( $(grep -c 'has opened it' "$work/state/$lab/log") == $(grep -c 'is gone' "$work/state/$lab/log") )); }
 without_a_link() {
   "$railyard" link down leaf1:1 || return 1
   ! on h1 rping -c -a "$h3" -C 1 >"$work/out" 2>&1 || return 1
@@ -110,8 +93,7 @@ elsewhere_nothing_is_changed() {
   [[ $plain == "$preloaded" ]]
 }
 
-check "up: three hosts of applications, one that is built in" "$railyard" up "$here/rdmacm.yaml" --name "$lab" --detach
-for pid in $("$railyard" status --json | jq .pid); do first_of_all "$pid"; done
+check "up: three hosts of applications, one that is built in" lab_comes_up
 check "names of hosts" names_are_there
 h3=$(address_of h3) h4=$(address_of h4)
 check "rping, 4000 bytes, verified" pings
@@ -127,4 +109,5 @@ check "a port has one listener" a_port_has_one_listener
 check "a killed peer is missed" a_killed_peer_is_missed
 check "without a link there is no way" without_a_link
 check "in no lab nothing is changed" elsewhere_nothing_is_changed
+check "down leaves nothing" down_leaves_nothing
 exit "$failed"

@@ -37,7 +37,6 @@ octets_are_right() {
   on h3 "$work/verbs_check" server "$port" >"$work/server" 2>&1 & local server=$!
   on h1 "$work/verbs_check" client "$port" && wait "$server"
 }
-crossed() { fabric '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add'; }
 crosses_the_spines() {
   local before=$(( $(crossed) ))
   pair ib_write_bw -d railyard0 -F -s 4096 -n 1000 || return 1

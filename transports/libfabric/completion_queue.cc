@@ -8,6 +8,7 @@
 #include "transports/application/give_way.h"
 #include "transports/libfabric/completions.h"
 #include "transports/libfabric/objects.h"
+#include "transports/libfabric/waitable.h"
 #include "transports/libfabric/stub.h"
 #include "transports/uet/wire/return_code.h"
 
@@ -167,32 +168,7 @@ const char* error_text(fid_cq*, int return_code, const void*, char* buffer, std:
   return to;
 }
 
-int control(fid* fid, int command, void* argument) {
-  auto& cq = object_of<Cq>(fid);
-  if (command != FI_GETWAIT) return -FI_ENOSYS;
-  if (cq.signal.fd() < 0) return -FI_ENODATA;
-  *static_cast<int*>(argument) = cq.signal.fd();
-  return 0;
-}
-
-int close(fid* fid) {
-  auto& cq = object_of<Cq>(fid);
-  {
-    const std::lock_guard lock(cq.domain->nic->mutex());
-    if (cq.users > 0) return -FI_EBUSY;
-    --cq.domain->users;
-  }
-  delete &cq;
-  return 0;
-}
-
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close,
-                            .bind = kNotImplemented,
-                            .control = control,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops object_operations = waitable_operations(close_unused<Cq>, get_wait<Cq>);
 fi_ops_cq cq_operations = {.size = sizeof(fi_ops_cq),
                            .read = read,
                            .readfrom = read_from,

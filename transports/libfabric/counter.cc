@@ -6,6 +6,7 @@
 
 #include "transports/application/give_way.h"
 #include "transports/libfabric/objects.h"
+#include "transports/libfabric/waitable.h"
 #include "transports/libfabric/stub.h"
 
 namespace railyard::libfabric {
@@ -56,32 +57,7 @@ int wait(fid_cntr* handle, std::uint64_t threshold, int timeout) {
   return 0;
 }
 
-int control(fid* fid, int command, void* argument) {
-  auto& counter = object_of<Counter>(fid);
-  if (command != FI_GETWAIT) return -FI_ENOSYS;
-  if (counter.signal.fd() < 0) return -FI_ENODATA;
-  *static_cast<int*>(argument) = counter.signal.fd();
-  return 0;
-}
-
-int close(fid* fid) {
-  auto& counter = object_of<Counter>(fid);
-  {
-    const std::lock_guard lock(counter.domain->nic->mutex());
-    if (counter.users > 0) return -FI_EBUSY;
-    --counter.domain->users;
-  }
-  delete &counter;
-  return 0;
-}
-
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close,
-                            .bind = kNotImplemented,
-                            .control = control,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops object_operations = waitable_operations(close_unused<Counter>, get_wait<Counter>);
 fi_ops_cntr counter_operations = {.size = sizeof(fi_ops_cntr),
                                   .read = read,
                                   .readerr = read_errors,

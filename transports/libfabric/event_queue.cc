@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include "transports/libfabric/objects.h"
+#include "transports/libfabric/waitable.h"
 #include "transports/libfabric/stub.h"
 
 namespace railyard::libfabric {
@@ -64,14 +65,6 @@ ssize_t sleep_read(fid_eq* handle, std::uint32_t* type, void* buffer, std::size_
 
 const char* error_text(fid_eq*, int, const void*, char*, std::size_t) { return "no error of this provider"; }
 
-int control(fid* fid, int command, void* argument) {
-  auto& eq = object_of<Eq>(fid);
-  if (command != FI_GETWAIT) return -FI_ENOSYS;
-  if (eq.signal.fd() < 0) return -FI_ENODATA;
-  *static_cast<int*>(argument) = eq.signal.fd();
-  return 0;
-}
-
 int close(fid* fid) {
   auto& eq = object_of<Eq>(fid);
   --eq.fabric->users;
@@ -79,13 +72,7 @@ int close(fid* fid) {
   return 0;
 }
 
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close,
-                            .bind = kNotImplemented,
-                            .control = control,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops object_operations = waitable_operations(close, get_wait<Eq>);
 fi_ops_eq eq_operations = {.size = sizeof(fi_ops_eq),
                            .read = read,
                            .readerr = read_error,
