@@ -46,6 +46,15 @@ measures() {
   say '%s MB/s' "$(awk '$1 ~ /^[0-9]+$/ { bw = $4 } END { print bw }' "$work/out")"
 }
 built_in_serves() { on h1 rping -c -a "$h4" -C 20 -S 1000 -V && on h1 udaddy -s "$h4" -C 10 -S 1000; }
+# The client sends no more than 50 pings: the program ends with its connection.
+built_in_is_a_client() {
+  on h2 rping -s -S 4000 -V -a "$(address_of h2)" >"$work/out" 2>&1 || true
+  cat "$work/out"
+  "$railyard" report "$work/report" >/dev/null || return 1
+  jq -c .rping "$work/report/report.json"
+  say '%s' "$(jq -r '.rping[0] | "\(.pings) pings, \(.verified_bytes) bytes verified"' "$work/report/report.json")"
+  jq -e '.rping[0] | .state == "done" and .pings == 50 and .verified_bytes == 50 * 4000 and .corrupted == 0' "$work/report/report.json"
+}
 who_does_not_listen_refuses() {
   local began=$SECONDS
   ! on h1 ucmatose -s "$h3" >"$work/out" 2>&1 || return 1
@@ -104,6 +113,7 @@ check "rdma_client, rdma_server: endpoints, the host's name" by_endpoints
 check "ib_send_bw -R" measures ib_send_bw -n 200
 check "ib_write_bw -R" measures ib_write_bw -n 200
 check "rping and udaddy to a built-in NIC" built_in_serves
+check "a built-in NIC is a client of rping -s" built_in_is_a_client
 check "who does not listen refuses" who_does_not_listen_refuses
 check "a port has one listener" a_port_has_one_listener
 check "a killed peer is missed" a_killed_peer_is_missed
