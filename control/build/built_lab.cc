@@ -12,6 +12,7 @@
 #include "control/build/nic_clocks.h"
 #include "control/build/quality_reports.h"
 #include "control/build/roce_nics.h"
+#include "control/build/uet_echo.h"
 #include "control/build/uet_nics.h"
 #include "control/routing/graph.h"
 #include "control/routing/shortest_paths.h"
@@ -321,6 +322,11 @@ class BuiltLab::Builder {
     built_.fabric_.add<Host>(node.name, std::move(config), std::move(drivers));
   }
 
+  bool has_uet_traffic(const spec::PortName& nic) const {
+    const auto all = uet_->endpoints();
+    return std::ranges::find(all, nic, &UetNics::Named::name) != all.end();
+  }
+
   // Devices outside are attached later: they need an engine's packets.
   NicDriver make_driver(const spec::NodeSpec& node, std::size_t p, const NicConfig& nic_config) {
     const spec::Attachment& attach = node.nics[p].attach;
@@ -330,6 +336,8 @@ class BuiltLab::Builder {
       driver.endpoint = services_->drive(name, nic_config, next_hop_mac(name), link_at(graph_.node(node.name), p),
                                          roce_->drive(name, make_generator(name)), roce_->first_free_qpn(name));
     if (driver.endpoint != nullptr) driver.endpoint = uet_->drive(name, std::move(driver.endpoint));
+    if (driver.endpoint != nullptr && has_applications_ && !has_uet_traffic(name))
+      driver.endpoint = with_uet_echo(lab_, name, link_at(graph_.node(node.name), p), std::move(driver.endpoint));
     if (const auto* pcap = std::get_if<spec::AttachPcap>(&attach)) {
       PcapEndpointConfig c;
       c.in = pcap->in;
@@ -543,6 +551,7 @@ class BuiltLab::Builder {
   std::unique_ptr<RoceNics> roce_;
   std::unique_ptr<UetNics> uet_;
   std::unique_ptr<ServiceNics> services_;
+  bool has_applications_ = has_applications(lab_);
 };
 
 BuiltLab::BuiltLab(spec::Lab lab, Outputs outputs) : lab_(std::move(lab)) {

@@ -24,6 +24,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "control/build/uet_echo.h"
 #include "control/daemon/application_gsi.h"
 #include "control/spec/value.h"
 #include "dataplane/base/file_descriptor.h"
@@ -44,9 +45,6 @@ namespace {
 // of two, so that slots do not fall on each other in the caches.
 constexpr FrameRingGeometry kRing{.slots = 512, .slot_octets = 4096 + 320};
 static_assert(kRing.valid());
-
-// The JobID of all applications of a lab: flows and collectives have those from 1 on, in the order of the file.
-constexpr std::uint32_t kApplicationsJob = 0xFF'FFFF;
 
 FileDescriptor listen_at(const std::string& path) {
   sockaddr_un address{};
@@ -95,8 +93,8 @@ bool send_welcome(int socket, const Welcome& welcome, const std::vector<int>& de
 class Applications::Server {
  public:
   Server(std::vector<ApplicationNic> nics, const std::string& socket, lab::Session& session, WallClockLive& live,
-         Log& log)
-      : live_(live), log_(log), listening_(listen_at(socket)), wake_(::eventfd(0, EFD_CLOEXEC)) {
+         Log& log, std::shared_ptr<ApplicationTraffic> traffic)
+      : live_(live), log_(log), traffic_(std::move(traffic)), listening_(listen_at(socket)), wake_(::eventfd(0, EFD_CLOEXEC)) {
     for (const lab::Session::Attached& a : session.attached())
       if (auto* const port = dynamic_cast<ApplicationPort*>(a.device); port != nullptr) {
         const spec::PortName name{a.host->name(), a.port.value + 1};
@@ -136,6 +134,8 @@ class Applications::Server {
   };
   static constexpr std::uint32_t kBlocks = (1u << 24) / ApplicationProcess::kQpnsPerProcess;
   static constexpr std::size_t kMostClients = 1024;
+  // How often the files of hw_counters follow, while there are programs.
+  static constexpr int kCountersEveryMs = 250;
 
   void run() {
     while (!stop_) {
@@ -145,7 +145,10 @@ class Applications::Server {
         all.push_back({.fd = nic.port->attention(), .events = POLLIN, .revents = 0});
       const std::size_t first = all.size();
       for (const Client& c : clients_) all.push_back({.fd = c.socket.get(), .events = POLLIN, .revents = 0});
-      if (::poll(all.data(), all.size(), -1) <= 0 || stop_) continue;
+      const int ready = ::poll(all.data(), all.size(), clients_.empty() ? -1 : kCountersEveryMs);
+      if (stop_) continue;
+      if (ready == 0) traffic_->write_hw_counters();
+      if (ready <= 0) continue;
       for (std::size_t i = 2; i < first; ++i) {
         std::uint64_t told = 0;
         if (all[i].revents != 0) static_cast<void>(::read(all[i].fd, &told, sizeof told));
@@ -161,7 +164,7 @@ class Applications::Server {
         }
       for (Client& c : clients_)
         if (c.gone) take_back(c);
-      std::erase_if(clients_, [](const Client& c) { return c.gone; });
+      if (std::erase_if(clients_, [](const Client& c) { return c.gone; }) > 0) traffic_->write_hw_counters();
       if (all[1].revents != 0) accept();
     }
     clients_.clear();
@@ -235,7 +238,7 @@ class Applications::Server {
       return no(ENODEV,
                 fmt::format("the lab has no NIC {}:{} with `attach: application`", hello.host.data(), hello.nic));
     Nic& nic = found->second;
-    if (hello.transport == application::Transport::kUet) return open_uet(client, nic);
+    if (hello.transport == application::Transport::kUet) return open_uet(client, nic, hello.job_id);
     const auto block = take_block(nic);
     if (!block) return no(EMFILE, fmt::format("all QP numbers of {} are in use", spec::format(found->first)));
     client.nic = &nic;
@@ -252,7 +255,7 @@ class Applications::Server {
                             client.pid, client.process->first_qpn()));
   }
 
-  void open_uet(Client& client, Nic& nic) {
+  void open_uet(Client& client, Nic& nic, std::uint32_t job_id) {
     const auto no = [&](int error, const std::string& why) {
       refuse(client.socket.get(), error, fmt::format("{}: {}", spec::format(nic.about.name), why));
       client.gone = true;
@@ -264,10 +267,11 @@ class Applications::Server {
                 fmt::format("applications speak UET on UDP port {} or IP protocol {} only; the host's profile "
                             "has another (uet: udp-port, ip-protocol)",
                             wire::kUetPort, wire::ip_protocol::kUetNative));
+    if (job_id > 0xFF'FFFF) return no(EINVAL, fmt::format("JobID {} has more than 24 bits", job_id));
     const auto block = take_uet_block(nic);
     if (!block)
       return no(EMFILE, fmt::format("{} processes have opened it for UET, as many as can be", UetNumbers::kProcesses));
-    const UetNumbers numbers{.block = static_cast<std::uint8_t>(*block), .job_id = kApplicationsJob};
+    const UetNumbers numbers{.block = static_cast<std::uint8_t>(*block), .job_id = job_id != 0 ? job_id : build::kApplicationsJob};
     client.nic = &nic;
     client.process = std::make_shared<ApplicationProcess>(FrameRingPairGeometry{kRing, kRing}, numbers);
     Welcome welcome;
@@ -278,8 +282,8 @@ class Applications::Server {
                        .first_pid_on_fep = numbers.first_pid_on_fep(),
                        .most_pids = UetNumbers::kPids};
     if (let_in(client, welcome, nic.about.uet_settings))
-      log_.line(fmt::format("{}: process {} has opened it: UET, PIDonFEP from {} on, PDCIDs from {:#x} on",
-                            spec::format(nic.about.name), client.pid, numbers.first_pid_on_fep(),
+      log_.line(fmt::format("{}: process {} has opened it: UET, JobID {}, PIDonFEP from {} on, PDCIDs from {:#x} on",
+                            spec::format(nic.about.name), client.pid, numbers.job_id, numbers.first_pid_on_fep(),
                             numbers.first_pdcid()));
   }
 
@@ -300,6 +304,7 @@ class Applications::Server {
                   std::is_trivially_copyable_v<Settings>);
     welcome.settings_octets = sizeof(Settings);
     std::memcpy(welcome.settings.data(), &settings, sizeof(Settings));
+    traffic_->joined(client.nic->about.name, client.pid, client.process);
     const ApplicationProcess& p = *client.process;
     if (send_welcome(client.socket.get(), welcome, {p.memory(), p.fabric_doorbell(), p.host_doorbell()})) return true;
     client.gone = true;
@@ -324,6 +329,7 @@ class Applications::Server {
 
   void take_back(Client& client) {
     if (client.process == nullptr) return;
+    traffic_->left(*client.process);
     // The engine gives it to us, so that unmapping its memory does not hold up the fabric.
     const auto gone = std::make_shared<std::shared_ptr<ApplicationProcess>>();
     at_port([port = client.nic->port, gsi = client.nic->gsi, process = client.process, gone] {
@@ -363,6 +369,7 @@ class Applications::Server {
 
   WallClockLive& live_;
   Log& log_;
+  std::shared_ptr<ApplicationTraffic> traffic_;
   FileDescriptor listening_;
   FileDescriptor wake_;
   std::map<spec::PortName, Nic> nics_;
@@ -372,7 +379,11 @@ class Applications::Server {
 };
 
 Applications::Applications(const spec::Lab& lab, const LabDir& dir, Log& log)
-    : dir_(dir), log_(log), nics_(application_nics(lab)), host_names_(host_names(lab)) {}
+    : dir_(dir),
+      log_(log),
+      nics_(application_nics(lab)),
+      host_names_(host_names(lab)),
+      traffic_(std::make_shared<ApplicationTraffic>(nics_, dir_.path() / "applications", host_names_)) {}
 
 Applications::~Applications() {
   std::error_code ignored;
@@ -402,6 +413,7 @@ void Applications::set_up() const {
     write_verbs_tree(folder(host), devices, socket());
     write_host_names(folder(host), host_names_);
   }
+  traffic_->write_hw_counters();
   try {
     const auto made = make_device_nodes({names.begin(), names.end()});
     if (!made.empty()) log_.line(fmt::format("made {} -> /dev/null, for libibverbs", fmt::join(made, ", ")));
@@ -413,11 +425,12 @@ void Applications::set_up() const {
 void Applications::tell(LiveLab& lab) const {
   for (const ApplicationNic& nic : nics_)
     lab.add_host(nic.name.node, {.kind = "application", .location = folder(nic.name.node)});
+  if (!nics_.empty()) lab.applications_are(traffic_);
 }
 
 Applications::Running Applications::start(lab::Session& session, WallClockLive& live) const {
   if (nics_.empty()) return {};
-  return std::make_shared<Server>(nics_, socket(), session, live, log_);
+  return std::make_shared<Server>(nics_, socket(), session, live, log_, traffic_);
 }
 
 }  // namespace railyard::daemon

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "control/daemon/application_nics.h"
+#include "control/daemon/application_traffic.h"
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/log.h"
@@ -48,6 +49,7 @@ class Applications {
   Log& log_;
   std::vector<ApplicationNic> nics_;
   std::vector<std::pair<wire::IpAddress, std::string>> host_names_;
+  std::shared_ptr<ApplicationTraffic> traffic_;
 };
 
 }  // namespace railyard::daemon

@@ -16,6 +16,7 @@
 #include "control/agents/agent_hosts.h"
 #include "control/api/message.h"
 #include "control/build/changes.h"
+#include "control/daemon/application_traffic.h"
 #include "control/daemon/captures.h"
 #include "control/daemon/faults.h"
 #include "control/daemon/host_maker.h"
@@ -110,6 +111,8 @@ class LiveLab {
   void made_of(Settings settings) { made_of_ = std::move(settings); }
   // Calls `follow` with the lab as it is now after each setting, so that what is outside the fabric can follow.
   void when_set(std::function<void(const spec::Lab&)> follow) { follow_ = std::move(follow); }
+  // Programs of hosts with `attach: application`.
+  void applications_are(std::shared_ptr<const ApplicationTraffic> traffic) { applications_ = std::move(traffic); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
   // Whose ranks some collectives wait for.
   void agents_are(agents::AgentHosts& agents) { agents_ = &agents; }
@@ -147,6 +150,7 @@ class LiveLab {
   std::optional<Settings> made_of_;
   HostMaker* maker_ = nullptr;
   agents::AgentHosts* agents_ = nullptr;
+  std::shared_ptr<const ApplicationTraffic> applications_;
   Watch* watch_ = nullptr;
   std::function<nlohmann::json()> link_;
   std::function<void(const spec::Lab&)> follow_;

@@ -196,6 +196,7 @@ json LiveLab::status() const {
                                   {"no_memory", c.no_memory},
                                   {"not_sent", c.not_sent}});
   }
+  out["applications"] = applications_ != nullptr ? applications_->status() : json::array();
   out["trunks"] = json::array();
   for (const lab::Session::Trunk& t : session_.trunks()) out["trunks"].push_back(trunk_status(t));
   return out;
@@ -286,10 +287,13 @@ json LiveLab::report() {
     std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
     std::ranges::move(agents_->collectives(), std::back_inserter(all->collectives));
   }));
-  return {{"report.json", all->json() + "\n"},
-          {"report.txt", all->text()},
-          {"report.html", report::html(*all, {.lab = &session_.lab().spec()})},
-          {"lab.yaml", spec::to_yaml(session_.lab().spec())}};
+  json files{{"report.json", all->json() + "\n"},
+             {"report.txt", all->text()},
+             {"report.html", report::html(*all, {.lab = &session_.lab().spec()})},
+             {"lab.yaml", spec::to_yaml(session_.lab().spec())}};
+  // Programs have reported these themselves: they are no part of the lab's own accounting.
+  if (applications_ != nullptr) files["applications.json"] = applications_->status().dump(2) + "\n";
+  return files;
 }
 
 }  // namespace railyard::daemon

@@ -7,12 +7,13 @@
 #include <cstdint>
 
 #include "dataplane/base/frame_ring.h"
+#include "dataplane/base/traffic_figures.h"
 
 namespace railyard {
 
-// Written by the fabric's side.
 struct FrameRingState {
-  std::atomic<std::uint32_t> link_up;  // 1: the NIC's link to the fabric is up
+  std::atomic<std::uint32_t> link_up;   // written by the fabric: 1: the NIC's link to the fabric is up
+  alignas(64) TrafficFigures figures;  // written by the application
 };
 
 struct FrameRingPairGeometry {
@@ -20,6 +21,7 @@ struct FrameRingPairGeometry {
   FrameRingGeometry to_host{};
 
   static constexpr std::size_t kStateOctets = 4096;
+  static_assert(sizeof(FrameRingState) <= kStateOctets);
 
   bool operator==(const FrameRingPairGeometry&) const = default;
   constexpr bool valid() const noexcept { return to_fabric.valid() && to_host.valid(); }

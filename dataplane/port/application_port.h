@@ -64,6 +64,8 @@ class ApplicationProcess {
   int host_doorbell() const noexcept { return host_doorbell_.get(); }      // wakes the process
 
   const ApplicationCounters& counters() const noexcept { return counters_; }
+  // What the process reports about its traffic; any numbers. Any thread.
+  const TrafficFigures& figures() const noexcept { return FrameRingPairGeometry::state(mapped_).figures; }
   // The process wrote into its rings what cannot be: it is cut off. Any thread.
   bool broken() const noexcept { return broken_.load(std::memory_order_relaxed); }
 

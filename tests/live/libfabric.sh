@@ -87,10 +87,42 @@ congestion_is_seen() {
   port=$(( port + 1 ))
   "$railyard" up "$here/libfabric.yaml" --name "$lab" --detach --metrics "127.0.0.1:$port" || return 1
   mpi h3 h1 h2 -- "$work/libfabric_mpi" 1048576 || return 1
-  local marked trimmed
+  local marked trimmed cut again
   marked=$(fabric '[.ports[].ecn_marked] | add'); trimmed=$(counted trimmed_packets)
-  say '%d marked, %d trimmed' "$marked" "$trimmed"
-  (( marked > 0 && trimmed > 0 ))
+  # As the programs saw it: the receiver answered cut packets, and the senders retransmitted those.
+  cut=$(uet h3 trimmed_packets); again=$(( $(uet h1 retransmitted_packets) + $(uet h2 retransmitted_packets) ))
+  say '%d marked, %d trimmed; programs: %d cut packets received, %d retransmitted' "$marked" "$trimmed" "$cut" "$again"
+  (( marked > 0 && trimmed > 0 && cut > 0 && again >= cut / 2 && $(uet h3 nacks_sent) > 0 ))
+}
+uet() { fabric "[.applications[] | select(.host == \"$1\") | .counters.uet.$2] | add"; }
+address_of() { awk -v name="$1" '$2 == name { print $1; exit }' "$work/state/$lab/applications/h1/hosts"; }
+built_in_host_returns_messages() {
+  gcc -O1 -o "$work/libfabric_echo" "$here/libfabric_echo.c" -lfabric || return 1
+  on h1 "$work/libfabric_echo" "$(address_of h4)" >"$work/out" || { cat "$work/out"; return 1; }
+  say '%s' "$(cat "$work/out")"
+}
+another_job_is_refused() {
+  local status=0
+  RAILYARD_JOB_ID=7 on h1 "$work/libfabric_echo" "$(address_of h4)" >"$work/out" || status=$?
+  cat "$work/out"
+  say '%s' "$(cat "$work/out")"
+  (( status == 3 )) || return 1
+  ! RAILYARD_JOB_ID=16777216 on h1 "$work/libfabric_echo" "$(address_of h4)" 2>"$work/out" || return 1
+  grep 'expected a number in 1..16777215' "$work/out"
+}
+# Connected endpoints are RoCE's, by libfabric's own provider for libibverbs and librdmacm.
+connected_endpoints() {
+  local h3 i server
+  h3=$(address_of h3)
+  gcc -O1 -o "$work/libfabric_msg" "$here/libfabric_msg.c" -lfabric || return 1
+  on h3 "$work/libfabric_msg" server "$h3" 7471 >"$work/server" 2>&1 & server=$!
+  for (( i = 0; i < 50; ++i )); do
+    on h1 "$work/libfabric_msg" client "$h3" 7471 >"$work/out" 2>&1 && break
+    sleep 0.1
+  done
+  cat "$work/out"
+  say '%s' "$(tail -n1 "$work/out")"
+  wait "$server" && grep -q 'all right' "$work/out"
 }
 
 check "up: four hosts of applications, leaf-spine" lab_comes_up
@@ -112,6 +144,9 @@ if [[ -n $long ]]; then
 fi
 check "1 % of loss: every octet all the same" loss_is_repaired
 check "a killed peer: an error here, all taken back there" a_killed_peer_is_missed
+check "FI_EP_MSG, by libfabric's verbs, every octet" connected_endpoints
 check "congestion: marks and trimmed packets are seen" congestion_is_seen
+check "a built-in host returns messages, every octet" built_in_host_returns_messages
+check "a program of another job is refused" another_job_is_refused
 check "down leaves nothing" down_leaves_nothing
 exit "$failed"

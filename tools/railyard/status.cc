@@ -138,6 +138,35 @@ void print_attachments(const json& s) {
                a["link_up"].get<bool>() ? "" : " (not connected)");
 }
 
+// Programs on hosts with `attach: application`, their open connections, and what their NICs have counted.
+void print_applications(const json& s) {
+  for (const json& nic : s.value("applications", json::array())) {
+    const std::string port = fmt::format("{}:{}", nic["host"].get<std::string>(), nic["port"].get<int>());
+    for (const json& p : nic["processes"]) {
+      const bool uet = p["transport"] == "uet";
+      const std::string program = fmt::format("{} {} ({})", port, p["command"].get<std::string>(), p["pid"].get<int>());
+      for (const json& c : p["connections"])
+        fmt::print("{}: {} {} {:#x}{}, {}: {} packets sent, {} retransmitted\n", program,
+                   c[uet ? "mode" : "type"].get<std::string>(), uet ? "PDCID" : "QP",
+                   number(c[uet ? "pdcid" : "qp"]),
+                   !c.contains("peer") ? ""
+                                       : fmt::format(" -> {} {:#x}", c.value("peer_host", c["peer"].get<std::string>()),
+                                                     number(c[uet ? "peer_pdcid" : "peer_qp"])),
+                   c["state"].get<std::string>(), number(c["packets"]), number(c["retransmitted"]));
+      const std::uint64_t open = number(p["open_connections"]);
+      const std::uint64_t listed = p["connections"].size();
+      if (open == 0) fmt::print("{}: no {}\n", program, uet ? "PDC" : "QP");
+      if (open > listed) fmt::print("{}: {} more {}\n", program, open - listed, uet ? "PDCs" : "QPs");
+    }
+    for (const auto& [transport, counters] : nic["counters"].items()) {
+      std::string counted;
+      for (const auto& [name, n] : counters.items())
+        if (number(n) > 0) counted += fmt::format("{}{} {}", counted.empty() ? "" : ", ", name, number(n));
+      if (!counted.empty()) fmt::print("{} {}: {}\n", port, transport == "uet" ? "UET" : "RoCEv2", counted);
+    }
+  }
+}
+
 void print_hosts(const json& s) {
   std::vector<std::string> emulated;
   for (const json& h : s["hosts"]) {
@@ -193,6 +222,7 @@ void print_all(const json& s) {
   print_table(std::move(rows), false);
   if (!s["attachments"].empty()) fmt::print("\n");
   print_attachments(s);
+  print_applications(s);
   print_hosts(s);
   if (!s["trunks"].empty()) fmt::print("\n");
   print_trunks(s);

@@ -76,8 +76,9 @@ std::expected<Answer, OpenError> receive(int socket) {
 
 std::expected<std::unique_ptr<Connection>, OpenError> Connection::open(const std::string& socket,
                                                                        const std::string& host, std::uint32_t nic,
-                                                                       Transport transport) {
+                                                                       Transport transport, std::uint32_t job_id) {
   Hello hello;
+  hello.job_id = job_id;
   hello.transport = transport;
   hello.nic = nic;
   if (host.size() >= hello.host.size()) return failed(EINVAL, "'" + host + "' is no name of a host");

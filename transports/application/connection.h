@@ -27,9 +27,11 @@ struct OpenError {
 class Connection {
  public:
   // Asks the daemon that listens at `socket` for NIC `nic` (from 1) of `host`; waits for its answer, 10 s at most.
+  // `job_id`: of UET; 0: the lab's.
   static std::expected<std::unique_ptr<Connection>, OpenError> open(const std::string& socket, const std::string& host,
                                                                     std::uint32_t nic,
-                                                                    Transport transport = Transport::kRoce);
+                                                                    Transport transport = Transport::kRoce,
+                                                                    std::uint32_t job_id = 0);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -44,6 +46,9 @@ class Connection {
   bool link_up() const noexcept {
     return FrameRingPairGeometry::state(memory_).link_up.load(std::memory_order_acquire) != 0;
   }
+
+  // Where this process reports its traffic.
+  TrafficFigures& figures() noexcept { return FrameRingPairGeometry::state(memory_).figures; }
 
   // A port of rdma_cm on this NIC; 0: any that is free. Returns it, or an errno: EADDRINUSE, somebody else has it. Any
   // thread; waits for the daemon.

@@ -19,7 +19,7 @@ namespace railyard::application {
 
 inline constexpr std::uint32_t kMagic = 0x52'59'41'50;  // "RYAP"
 // Of messages and memory. Application and daemon come from one build, or this differs.
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 
 // What the application is going to speak. Each has numbers and settings of its own.
 enum class Transport : std::uint32_t { kRoce, kUet };
@@ -31,11 +31,12 @@ struct Hello {
   std::array<char, 64> host{};  // name of the emulated host, ended by 0
   std::uint32_t nic = 1;        // from 1
   Transport transport = Transport::kRoce;
+  std::uint32_t job_id = 0;  // UET: 24 bits; 0: the one that applications of a lab have by default
 };
 
 // UET: the process's numbers at the NIC.
 struct UetGrant {
-  std::uint32_t job_id = 0;  // of all applications of the lab
+  std::uint32_t job_id = 0;  // that it asked for, or the lab's
   std::uint16_t first_pdcid = 0;
   std::uint16_t most_pdcids = 0;
   std::uint16_t first_pid_on_fep = 0;

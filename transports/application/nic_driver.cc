@@ -1,6 +1,7 @@
 #include "transports/application/nic_driver.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,14 @@ struct OpenDrivers {
   }
   static OpenDrivers* make() {
     ::pthread_atfork(before_fork, after_fork, in_child);
+    std::atexit(at_exit);
     return new OpenDrivers;
+  }
+  // Many programs end without closing anything: what they counted last is reported all the same.
+  static void at_exit() {
+    const std::lock_guard lock(get().mutex);
+    for (NicDriver* d : get().all)
+      if (const std::unique_lock its(d->mutex_, std::try_to_lock); its.owns_lock()) d->report_now(NicDriver::now());
   }
   // Nobody is in the middle of something then.
   static void before_fork() {
@@ -66,14 +74,15 @@ NicDriver::~NicDriver() {
 }
 
 void NicDriver::stop_thread() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stop_) report_now(now());  // only once: after the most derived class there is nobody to report
+    stop_ = true;
+  }
   if (!thread_.joinable()) return;
   if (forked_) {  // the thread is the parent's: neither joined nor detached, but forgotten
     static_cast<void>(new std::thread(std::move(thread_)));
     return;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
   }
   connection_->ring_self();
   thread_.join();
@@ -106,6 +115,13 @@ void NicDriver::leave() noexcept {
 void NicDriver::hand_over() noexcept {
   called_ps_.store(0, std::memory_order_relaxed);
   if (!asleep_ && thread_.joinable()) connection_->ring_self();
+}
+
+void NicDriver::report_now(Instant now) noexcept {
+  if (lost_) return;
+  unreported_ = false;
+  reported_ = now;
+  report(connection_->figures());
 }
 
 void NicDriver::lose() noexcept {
@@ -151,6 +167,7 @@ void NicDriver::run() noexcept {
         continue;
       }
       empty = 0;
+      if (unreported_) report_now(at);
       armed_ = connection_->from_fabric().sleep_until_frame();
       if (!armed_) {
         if (connection_->from_fabric().broken()) lose();

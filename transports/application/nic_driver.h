@@ -59,6 +59,8 @@ class NicDriver {
 
   virtual void on_link(bool up) noexcept = 0;
   virtual void on_lost() noexcept = 0;
+  // Writes counters and connections of the engine where the daemon reads them.
+  virtual void report(TrafficFigures& to) const noexcept = 0;
   // Of whoever else uses the engine: when pump() is to be called. never(): not at all.
   virtual Instant other_deadline() const noexcept { return Instant::never(); }
 
@@ -85,6 +87,8 @@ class NicDriver {
   static constexpr unsigned kTakeAtOnce = 32, kSendAtOnce = 8;
   // How often frames are taken before the lock is given up.
   static constexpr unsigned kRoundsAtOnce = 8;
+  // How often a busy process reports its traffic: 50 times a second.
+  static constexpr Duration kReportEvery{20'000'000'000};
 
   template <class Take>
   bool receive(Instant now, Take take) noexcept;
@@ -92,6 +96,7 @@ class NicDriver {
   bool send_class(Instant now, Priority priority, Make make) noexcept;
   void run() noexcept;
   void lose() noexcept;
+  void report_now(Instant now) noexcept;
 
   std::unique_ptr<Connection> connection_;
   std::mutex mutex_;
@@ -100,6 +105,8 @@ class NicDriver {
   bool armed_ = false;                   // the fabric rings when a frame comes
   bool asleep_ = false;                  // the thread, until somebody rings
   bool link_up_ = true;
+  bool unreported_ = true;  // something has happened since the last report
+  Instant reported_{};
   bool lost_ = false;
   bool forked_ = false;
   bool stop_ = false;
@@ -190,6 +197,8 @@ bool NicDriver::exchange(Instant now, Take take, Ready ready, Make make) noexcep
   }
   any |= send_all(now, ready, make);
   look_at_link();
+  unreported_ |= any;
+  if (unreported_ && now - reported_ >= kReportEvery) report_now(now);
   return any;
 }
 

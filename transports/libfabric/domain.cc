@@ -1,8 +1,12 @@
 // Domains: a NIC each, and the operations that are under way on it.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <expected>
+#include <string>
 
 #include "transports/libfabric/completions.h"
 #include "transports/libfabric/objects.h"
@@ -52,6 +56,19 @@ fi_ops_domain domain_operations = {.size = sizeof(fi_ops_domain),
                                    .query_collective = kNotImplemented,
                                    .endpoint2 = kNotImplemented};
 
+// The JobID of this program, by RAILYARD_JOB_ID: programs of one job understand each other, and nobody else. 0: not
+// said.
+std::expected<std::uint32_t, std::string> wanted_job() {
+  const char* const text = std::getenv("RAILYARD_JOB_ID");
+  if (text == nullptr || *text == '\0') return 0;
+  std::uint32_t job = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, job);
+  if (error != std::errc{} || rest != end || job == 0 || job > 0xFF'FFFF)
+    return std::unexpected(std::string("RAILYARD_JOB_ID is '") + text + "'; expected a number in 1..16777215");
+  return job;
+}
+
 }  // namespace
 
 int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** out, void* context) try {
@@ -60,8 +77,13 @@ int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** out, void* conte
   const std::vector<Device> all = devices();
   const auto device = std::ranges::find(all, name, &Device::name);
   if (device == all.end()) return -FI_ENODEV;
+  const auto job = wanted_job();
+  if (!job) {
+    complain(name, job.error());
+    return -FI_EINVAL;
+  }
   auto connection =
-      application::Connection::open(device->socket, device->host, device->nic, application::Transport::kUet);
+      application::Connection::open(device->socket, device->host, device->nic, application::Transport::kUet, *job);
   if (connection && (*connection)->settings().size() != sizeof(NicSettings))
     connection = std::unexpected(application::OpenError{EPROTO, "the lab is of another version of Railyard"});
   if (!connection) {

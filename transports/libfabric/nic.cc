@@ -10,6 +10,7 @@
 #include "dataplane/base/assert.h"
 #include "dataplane/base/rng.h"
 #include "transports/application/give_way.h"
+#include "transports/application/traffic_report.h"
 
 namespace railyard::libfabric {
 namespace {
@@ -27,6 +28,28 @@ uet::EngineConfig engine_config(const application::NicGrant& grant, const NicSet
   c.chosen_keys = memory.chosen_keys;
   c.virtual_addresses = memory.virtual_addresses;
   return c;
+}
+
+std::string_view name(uet::PdcState state) noexcept {
+  switch (state) {
+    case uet::PdcState::kFree:
+      return "free";
+    case uet::PdcState::kSyn:
+      return "syn";
+    case uet::PdcState::kEstablished:
+      return "open";
+    case uet::PdcState::kQuiesce:
+      return "quiesce";
+    case uet::PdcState::kClosing:
+      return "closing";
+  }
+  return {};
+}
+
+std::uint64_t sum(const std::array<Counter, 256>& counters) noexcept {
+  std::uint64_t all = 0;
+  for (const Counter& c : counters) all += c.read();
+  return all;
 }
 
 // Start_PSNs must differ from those of the process that had these PDCIDs before.
@@ -80,6 +103,29 @@ void Nic::complete() noexcept {
     const std::size_t n = engine().poll(cq_, completions);
     for (std::size_t i = 0; i < n; ++i) events_.on_completion(completions[i]);
   }
+}
+
+void Nic::report(TrafficFigures& to) const noexcept {
+  const uet::Engine& engine = endpoint_.engine();
+  const uet::Counters& c = engine.counters();
+  // In the order of application::kUetCounters.
+  application::report_counters<application::kUetCounters.size()>(
+      {c.sent_packets.read(), c.received_packets.read(), c.retransmitted_packets.read(),
+       c.retransmission_timeouts.read(), c.inferred_losses.read(), c.drops(uet::Drop::kTrimmed), sum(c.nacks_sent),
+       sum(c.nacks_received), c.ecn_marked_packets.read(), c.ecn_marked_acks.read(), c.pdcs_opened.read(),
+       c.pdcs_failed.read()},
+      to);
+  application::ConnectionList list(to);
+  engine.each_pdc([&](const uet::Pdc& pdc) {
+    list.add({.kind = uet::name(pdc.mode),
+              .state = name(pdc.state),
+              .local = pdc.id.value,
+              .remote = pdc.remote,
+              .peer = engine.address(pdc.peer).destination,
+              .packets = static_cast<std::uint32_t>(pdc.sent.next() - pdc.start) + pdc.retransmitted,
+              .retransmitted = pdc.retransmitted});
+  });
+  list.done();
 }
 
 void Nic::linger() noexcept {

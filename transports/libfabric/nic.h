@@ -52,6 +52,7 @@ class Nic final : public application::NicDriver {
  private:
   void on_link(bool) noexcept override {}
   void on_lost() noexcept override { events_.on_lost(); }
+  void report(TrafficFigures& to) const noexcept override;
   auto ready() noexcept {
     return [this](Instant at) { return endpoint_.ready(at); };
   }

@@ -173,6 +173,11 @@ class Engine {
   std::size_t peers() const noexcept { return fep_.peers.size(); }
   // nullptr: there is no such PDC.
   const Pdc* pdc(PdcId id) const noexcept { return table_.find(id.value); }
+  // Each PDC that is open, by PDCID.
+  template <class Visit>
+  void each_pdc(Visit visit) const {
+    table_.each(visit);
+  }
   // Octets of memory for messages that come before somebody waits for them.
   std::size_t early_octets() const noexcept { return target_.early_octets(); }
   // Messages that are posted and not complete.

@@ -174,6 +174,7 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
   pace(now, pdc, allowed, packet.cargo, packet.octets);
   fep_.counters.retransmitted_packets.increment();
+  ++pdc.retransmitted;
   fill(pdc, packet.cargo, psn, packet.entropy, true, out);
 }
 

@@ -175,6 +175,23 @@ void State::on_link(bool up) { tell(*this, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVEN
 
 void State::on_lost() { tell(*this, IBV_EVENT_DEVICE_FATAL, nullptr); }
 
+void State::on_report(application::ConnectionList& list) const {
+  for (const auto& [number, object] : qps) {
+    const roce::Qp* const qp = nic->engine().qp(object->number);
+    if (qp == nullptr) continue;
+    const roce::QpInfo& info = qp->info;
+    const bool connected = info.type != roce::QpType::kUd && info.state >= roce::QpState::kRtr;
+    list.add({.kind = name(info.type),
+              .state = name(info.state),
+              .local = number,
+              .remote = connected ? info.dest_qpn : 0,
+              .peer = connected ? info.path.av().destination : wire::IpAddress{},
+              .packets = info.counters.data_packets,
+              .bytes = info.counters.data_octets,
+              .retransmitted = info.counters.retransmitted_packets});
+  }
+}
+
 // Counts what the application has taken, so that an object goes only when all its events were acknowledged.
 void async_event(ibv_context* context, ibv_async_event* event) {
   State& state = state_of(context);

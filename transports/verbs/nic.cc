@@ -42,6 +42,21 @@ bool Nic::send(Instant now) noexcept {
       });
 }
 
+void Nic::report(TrafficFigures& to) const noexcept {
+  const roce::Counters& c = endpoint_.engine().counters();
+  // In the order of application::kRoceCounters.
+  application::report_counters<application::kRoceCounters.size()>(
+      {c.sent_packets.read(), c.received_packets.read(), c.retransmitted_packets.read(), c.packet_seq_err.read(),
+       c.implied_nak_seq_err.read(), c.local_ack_timeout_err.read(), c.rnr_nak_received.read(),
+       c.rnr_nak_retry_err.read(), c.req_transport_retries_exceeded.read(), c.out_of_sequence.read(),
+       c.out_of_buffer.read(), c.duplicate_request.read(), c.drops(roce::Drop::kIcrc),
+       c.np_ecn_marked_roce_packets.read(), c.np_cnp_sent.read(), c.rp_cnp_handled.read(), c.rp_cnp_ignored.read()},
+      to);
+  application::ConnectionList list(to);
+  events_.on_report(list);
+  list.done();
+}
+
 bool Nic::pump(Instant now) noexcept {
   bool any = timer_is_due(now);  // it may complete something, and send nothing
   any |= exchange(

@@ -7,6 +7,7 @@
 
 #include "dataplane/base/time.h"
 #include "transports/application/nic_driver.h"
+#include "transports/application/traffic_report.h"
 #include "transports/roce/roce_endpoint.h"
 #include "transports/verbs/nic_settings.h"
 
@@ -22,6 +23,8 @@ class NicEvents {
   virtual void on_link(bool up) = 0;
   // The lab is gone; nothing comes or goes any more.
   virtual void on_lost() = 0;
+  // Lists the QPs.
+  virtual void on_report(application::ConnectionList& list) const = 0;
 };
 
 // Who uses the engine beside the application: connection management. Called with the NIC's lock held.
@@ -64,6 +67,7 @@ class Nic final : public application::NicDriver {
     events_.on_lost();
     if (companion_ != nullptr) companion_->on_lost();
   }
+  void report(TrafficFigures& to) const noexcept override;
   Instant other_deadline() const noexcept override {
     return companion_ != nullptr ? companion_->deadline() : Instant::never();
   }

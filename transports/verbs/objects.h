@@ -98,6 +98,10 @@ struct Context {
 
 // The rest of it.
 struct State final : NicEvents {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
   ibv_context* ibv = nullptr;
   std::unique_ptr<Management> management;  // of connections, if the program has librailyard-rdmacm.so; outlives the NIC
   std::unique_ptr<Nic> nic;
@@ -110,10 +114,12 @@ struct State final : NicEvents {
   std::vector<CqObject*> with_channel;
   std::uint32_t outstanding = 0;  // send requests that will complete
 
+  ~State() { nic.reset(); }  // first: it calls this object until its thread has ended
   void on_async(const roce::AsyncEvent& event) override;
   void on_progress() override;
   void on_link(bool up) override;
   void on_lost() override;
+  void on_report(application::ConnectionList& list) const override;
 };
 
 inline State& state_of(ibv_context* context) noexcept {

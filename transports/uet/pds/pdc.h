@@ -77,6 +77,7 @@ struct Pdc {
   CongestionControl congestion;
   PathSelector paths;
   RngStream chance;
+  std::uint64_t retransmitted = 0;  // packets
   Psn peer_cack{};               // the newest
   std::uint32_t peer_range = 0;  // MP_RANGE of the other end; 0: not said
   std::uint32_t last_rcvd = 0;   // rcvd_bytes of the newest ACK, in its unit

@@ -75,6 +75,11 @@ class PdcTable {
     for (const std::unique_ptr<Pdc>& pdc : pdcs_)
       if (pdc != nullptr && pdc->live()) visit(*pdc);
   }
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const std::unique_ptr<Pdc>& pdc : pdcs_)
+      if (pdc != nullptr && pdc->live()) visit(std::as_const(*pdc));
+  }
   std::size_t live() const noexcept { return live_; }
   // When an initiator's that is not to be had now may be: never(): when one goes.
   Instant next_free() const noexcept {
