@@ -10,7 +10,8 @@ packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq curl iputils-ping iperf3 traceroute procps python3-jsonschema
   python3-yaml)
 # RDMA programs and libraries through a live lab
-packages_verbs=(ibverbs-utils perftest rdmacm-utils rdma-core python3-pyverbs ucx-utils openmpi-bin libopenmpi-dev)
+packages_verbs=(ibverbs-utils perftest rdmacm-utils rdma-core python3-pyverbs ucx-utils openmpi-bin libopenmpi-dev libgloo-dev)
+packages_applications=(ibverbs-utils perftest ucx-utils openmpi-bin libopenmpi-dev libfabric-bin jq)  # quickstart.sh --applications
 packages_libfabric=(libfabric-bin openmpi-bin libopenmpi-dev)  # programs of libfabric through a live lab
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)

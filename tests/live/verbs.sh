@@ -3,12 +3,18 @@
 # hosts with `attach: application` across leaf, spine and leaf. What they send must be what the fabric counts; what breaks
 # in the fabric must be seen by them.
 #
-# usage: tests/live/verbs.sh
+# usage: tests/live/verbs.sh [--all]
+#   --all   every verb of perftest with every option that changes what is sent or how it completes; else a selection
 # Needs root, and the release build (build/release).
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-(( $# == 0 )) || { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
+long=
+case ${1:-} in
+  '') ;;
+  --all) long=1 ;;
+  *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
+esac
 name=verbs
 . "$here/applications.sh"
 need "ibverbs-utils, perftest, jq" ibv_devinfo ib_write_bw jq
@@ -22,6 +28,59 @@ pingpong() {
 one_pingpong() { pair "$@" -g 0 | tee "$work/out" && say '%s' "$(grep -o '[0-9.]* usec/iter' "$work/out")"; }
 # Columns of perftest: bandwidth in Gb/s, or the typical latency.
 bandwidth() { pair "$@" -d railyard0 --report_gbits -F -u 19 | tee "$work/out" && say '%s Gb/s' "$(awk '$1 ~ /^[0-9]+$/ { bw = $4 } END { print bw }' "$work/out")"; }
+# perftest PROGRAM OPTION...: whatever it measures. With -R the address is the emulated host's, and the client tries until
+# the server listens there.
+perftest() {
+  local columns='$1 ~ /^[0-9]+$/ { n = $1 " bytes: " $(program ~ /_lat$/ ? 5 : 4) (program ~ /_lat$/ ? " us" : " Gb/s") } END { print n }'
+  if [[ " $* " == *' -R '* ]]; then
+    connected "$@"
+  else
+    pair "$@" -d railyard0 "${common[@]}"
+  fi >"$work/out" || { cat "$work/out"; return 1; }
+  cat "$work/out"
+  say '%s' "$(awk -v program="$1" "$columns" "$work/out")"
+}
+connected() {
+  local h3 i server
+  h3=$(awk '$2 == "h3" { print $1; exit }' "$work/state/$lab/applications/h1/hosts")
+  on h3 "$@" "${common[@]}" >"$work/server" 2>&1 & server=$!
+  for (( i = 0; i < 50; ++i )); do
+    if on h1 "$@" "${common[@]}" "$h3"; then wait "$server"; return; fi
+    sleep 0.1
+  done
+  kill "$server"; return 1
+}
+# The whole table. perftest itself has no -e for ib_write_*, no -a for atomics, and -b and -q only for bandwidth.
+whole_table() {
+  local verb kind options of common
+  for verb in write read send atomic; do
+    for kind in bw lat; do
+      of=('' '-D 2 -f 0' '-x 0' '-m 1024' '-R')
+      [[ $kind == lat ]] || of+=('-b' '-q 4' '-b -q 8' '-l 8 -n 800' '-b -R' '-Q 1')
+      [[ $verb == atomic ]] || of+=('-a' '-a -R' '-s 1')
+      [[ $verb == atomic || $kind == lat ]] || of+=('-a -b')
+      [[ $verb == write ]] || of+=('-e')
+      [[ $verb == read || $verb == atomic ]] || of+=('-c UC' '-c UC -a' '-I 64 -s 64')
+      [[ $verb != atomic ]] || of+=('-A FETCH_AND_ADD' '-A CMP_AND_SWAP' '-o 4')
+      [[ $verb != read ]] || of+=('-o 4')
+      [[ $verb != send ]] || of+=('--use-srq' '-c UD' '-c UD -a' '-c UD -e' '-c UC -e' '-c UD --use-srq' '-e --use-srq')
+      [[ $verb$kind != sendbw ]] || of+=('-c UD -b' '-c UD -q 4' '-c UC -b -q 4' '--use-srq -q 4' '-c UD -R' '-r 64')
+      [[ $verb$kind != writebw ]] || of+=('-c UC -b -q 4')
+      for options in "${of[@]}"; do
+        common=(-F -u 19)
+        [[ $kind == lat ]] || common+=(--report_gbits)
+        [[ $options == *-D* || $options == *-n* ]] || common+=(-n $([[ $options == *-a* ]] && echo 20 || echo 200))
+        # shellcheck disable=SC2086  # words
+        check "ib_${verb}_$kind $options" perftest "ib_${verb}_$kind" $options
+      done
+    done
+  done
+  for options in ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong; do
+    check "$options, events" pingpong "$options" -e
+    [[ $options == ibv_rc_pingpong ]] || continue
+    check "$options, ibv_wr_*, events" pingpong "$options" -N -e
+  done
+}
 latency() { pair "$@" -d railyard0 -F -u 19 | tee "$work/out" && say '%s us' "$(awk '$1 ~ /^[0-9]+$/ { us = $5 } END { print us }' "$work/out")"; }
 
 device_is_seen() {
@@ -98,6 +157,7 @@ check "ib_write_lat" latency ib_write_lat
 check "ib_read_lat" latency ib_read_lat
 check "ib_atomic_lat" latency ib_atomic_lat
 check "ib_send_lat, events" latency ib_send_lat -e
+[[ -z $long ]] || whole_table
 check "nothing was dropped" lossless
 check "1 % of loss: every octet all the same" loss_is_repaired
 check "a link that goes down is seen, and back" link_is_seen

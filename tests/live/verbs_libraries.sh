@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What others have built on libibverbs, through a live lab: the tests that rdma-core ships for itself (pyverbs), UCX, and
-# Open MPI over UCX with a program that compares every octet.
+# What others have built on libibverbs, through a live lab: the tests that rdma-core ships for itself (pyverbs), UCX,
+# Open MPI over UCX and Gloo (PyTorch's collectives) with programs that compare every octet.
 #
 # usage: tests/live/verbs_libraries.sh [--all]
-#   --all   MPI up to 64 MiB; else to 256 KiB
+#   --all   MPI up to 64 MiB, Gloo to 4 MiB; else to 256 KiB
 # Needs root, and the release build (build/release).
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -12,7 +12,8 @@ largest=$(( 256 << 10 ))
 case ${1:-} in --all) largest=$(( 64 << 20 )) ;; '') ;; *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;; esac
 name=verbs-libraries
 . "$here/applications.sh"
-need "ucx-utils, openmpi-bin, libopenmpi-dev, jq" ucx_perftest ucx_info mpirun mpicc jq
+need "ucx-utils, openmpi-bin, libopenmpi-dev, g++, jq" ucx_perftest ucx_info mpirun mpicc g++ jq
+[[ -e /usr/include/gloo/config.h ]] || { echo "$name: no Gloo (Debian: libgloo-dev)" >&2; exit 2; }
 suite=/usr/share/doc/rdma-core/tests
 [[ -e $suite/run_tests.py ]] || { echo "$name: no $suite (Debian: rdma-core, python3-pyverbs)" >&2; exit 2; }
 
@@ -54,6 +55,19 @@ ucx() {
   pair ucx_perftest -t "$test" -f "$@" | tee "$work/out" || return 1
   say '%s us' "$(awk 'NF >= 8 { us = $3 } END { print us }' "$work/out")"
 }
+# Each rank is a process of its own; they find each other by files.
+gloo() {
+  local hosts=("$@") ranks=$# rank pids=() pid status=0
+  mkdir -p "$work/gloo"; rm -rf "${work:?}/gloo/"*
+  for (( rank = 0; rank < ranks; ++rank )); do
+    on "${hosts[rank]}" "$work/gloo_check" "$rank" "$ranks" "$work/gloo" "$(( largest > 4 << 20 ? 4 << 20 : largest ))" \
+      >"$work/gloo-$rank" 2>&1 & pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  cat "$work"/gloo-[0-9]*
+  say '%s' "$(tail -n1 "$work/gloo-0")"
+  return "$status"
+}
 # HOST...: a rank on each
 mpi() {
   local ranks=() host
@@ -77,6 +91,9 @@ done
 check "mpicc" mpicc -O2 -Wall -Wextra -Werror -o "$work/mpi_check" "$here/mpi_check.c"
 check "Open MPI, 2 ranks: ping-pong and all-reduce" mpi h1 h3
 check "Open MPI, 4 ranks on 2 leaves" mpi h1 h2 h3 h4
+check "a program of Gloo" g++ -std=c++17 -O1 -Wall -o "$work/gloo_check" "$here/gloo_check.cc" -lgloo -libverbs
+check "Gloo over ibverbs, 2 ranks: all-reduce, broadcast" gloo h1 h3
+check "Gloo over ibverbs, 4 ranks on 2 leaves" gloo h1 h2 h3 h4
 check "nothing was dropped" lossless
 check "all was given back" until_so none_is_open
 check "down leaves nothing" down_leaves_nothing
