@@ -4,7 +4,7 @@
 # usage: tests/bench/run.sh [--runs N] [--json] [NAME...]
 #   --runs N   runs of each figure (default 5)
 #   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts qps
-#              roce uet recovery uet-numbers uet-numbers-large
+#              roce uet recovery uet-numbers uet-numbers-large applications
 #   --json     of uet-numbers and uet-numbers-large: a line of JSON for each row
 # Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
 set -euo pipefail
@@ -26,11 +26,16 @@ done
 install_packages "${packages_build[@]}" "${packages_test[@]}" "${packages_bench[@]}"
 configure release -DRAILYARD_BENCH=ON
 build release railyard hop_bench memory_peer port_bench qp_bench
+if (( EUID == 0 )); then
+  install_packages "${packages_verbs[@]}" "${packages_libfabric[@]}"
+  build release railyard_rdmav34 railyard_fi railyard_rdmacm_preload
+fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-bench.XXXXXX")
 pids=()
 # shellcheck disable=SC2317  # called by the trap
 cleanup() {
   for p in "${pids[@]+"${pids[@]}"}"; do kill -KILL "$p" 2>/dev/null || true; done
+  [[ -z ${app_lab:-} ]] || "$railyard" down "$app_lab" >/dev/null 2>&1 || true
   rm -rf -- "$work"
 }
 trap cleanup EXIT
@@ -69,6 +74,11 @@ tsc_hz() { awk '/MHz/ { print $4 * 1e6; exit }' /proc/cpuinfo; }
 [[ -n $json ]] || printf '%s; %s processors; load %s; median of %s (least..most)\n' \
   "$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$(cut -d' ' -f1 /proc/loadavg)" "$runs"
 hz=$(tsc_hz)
+
+if is_wanted applications; then
+  . "$here/applications.sh"
+  applications_bench
+fi
 
 if is_wanted parts; then
   printf '\nParts of a hop (the first is the yardstick: a bare ring hop with header work)\n'
