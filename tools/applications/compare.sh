@@ -43,18 +43,16 @@ declare -A layer=(
   [uet]="--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include railyard --mca btl self,vader"
 )
 # What makes a switch fit for UET: the class drops, and cuts what it has no room for.
-declare -A fabric=(
-  [roce]=""
-  [uet]="--set qos.default.classes.3.lossless=false --set qos.default.classes.3.queue-alpha=1/16
-    --set qos.default.classes.3.trim={dscp:40,class:5}"
-)
+uet_fabric=(--set qos.default.classes.3.lossless=false --set qos.default.classes.3.queue-alpha=1/16
+  --set 'qos.default.classes.3.trim={ dscp: 40, class: 5 }')
 ranks=()
 for host in h1 h2 h3 h4; do ranks+=(-np 1 "$railyard" exec "$host" -- "$work/allreduce" "$bytes" "$rounds" :); done
 unset 'ranks[-1]'
 
 run() { # TRANSPORT
-  # shellcheck disable=SC2086  # words
-  "$railyard" up "$root/topologies/labs/applications-compare.yaml" --name "$lab" --detach ${fabric[$1]} >/dev/null
+  local fabric=()
+  [[ $1 == roce ]] || fabric=("${uet_fabric[@]}")
+  "$railyard" up "$root/topologies/labs/applications-compare.yaml" --name "$lab" --detach "${fabric[@]+"${fabric[@]}"}" >/dev/null
   first "$("$railyard" status --json | jq .pid)"
   # shellcheck disable=SC2086
   UCX_TLS=rc_v,ud_v,self UCX_NET_DEVICES=railyard0:1 UCX_RC_TIMEOUT=8s timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none \

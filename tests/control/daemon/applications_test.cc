@@ -1,18 +1,24 @@
 // What a lab prepares for applications; tests/live/verbs.sh runs them.
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "control/daemon/application_nics.h"
+#include "control/daemon/application_traffic.h"
 #include "control/daemon/verbs_tree.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
+#include "transports/application/traffic_report.h"
 
 namespace railyard::daemon {
 namespace {
@@ -129,6 +135,82 @@ TEST(VerbsTree, AFolderThatCannotBeWrittenIsNamed) {
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("/proc/nowhere"));
   }
+}
+
+// A program's end of the memory that it shares with the daemon.
+struct Program {
+  Program()
+      : process(std::make_shared<ApplicationProcess>(
+            FrameRingPairGeometry{{.slots = 4, .slot_octets = 128}, {.slots = 4, .slot_octets = 128}},
+            ApplicationProcess::kQpnsPerProcess)),
+        octets(process->rings().octets()),
+        memory(::mmap(nullptr, octets, PROT_READ | PROT_WRITE, MAP_SHARED, process->memory(), 0)) {}
+  ~Program() { ::munmap(memory, octets); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  TrafficFigures& figures() { return FrameRingPairGeometry::state(static_cast<std::byte*>(memory)).figures; }
+
+  std::shared_ptr<ApplicationProcess> process;
+  std::size_t octets;
+  void* memory;
+};
+
+TEST(ApplicationTraffic, IsWhatProgramsReportAndStaysWhenTheyHaveLeft) {
+  const spec::Lab lab = spec::parse(kLab, "x.yaml");
+  const fs::path folder = fs::temp_directory_path() / ("railyard-traffic-" + std::to_string(::getpid()));
+  ApplicationTraffic traffic(application_nics(lab), folder, host_names(lab));
+  Program program;
+  ASSERT_NE(program.memory, MAP_FAILED);
+  traffic.write_hw_counters();
+  traffic.joined({"h1", 1}, ::getpid(), program.process);
+
+  std::array<std::uint64_t, application::kRoceCounters.size()> counters{};
+  counters[2] = 5;  // retransmitted_packets
+  application::report_counters<counters.size()>(counters, program.figures());
+  application::ConnectionList list(program.figures());
+  list.add({.kind = "RC",
+            .state = "RTS",
+            .local = 0x1001,
+            .remote = 0x2002,
+            .peer = *lab.find("h2")->nics[0].address_v4,
+            .packets = 7,
+            .bytes = 4096,
+            .retransmitted = 5});
+  list.done();
+
+  nlohmann::json nic = traffic.status().at(0);
+  EXPECT_EQ(nic["host"], "h1");
+  EXPECT_EQ(nic["counters"]["roce"]["retransmitted_packets"], 5);
+  const nlohmann::json connection = nic["processes"].at(0)["connections"].at(0);
+  EXPECT_EQ(connection["type"], "RC");
+  EXPECT_EQ(connection["qp"], 0x1001);
+  EXPECT_EQ(connection["peer_qp"], 0x2002);
+  EXPECT_EQ(connection["peer_host"], "h2");
+  EXPECT_EQ(connection["packets"], 7);
+  traffic.write_hw_counters();
+  const fs::path files = folder / "h1/class/infiniband/railyard0/ports/1/hw_counters";
+  EXPECT_EQ(line(files / "retransmitted_packets"), "5");
+  EXPECT_EQ(line(files / "np_cnp_sent"), "0");
+
+  traffic.left(*program.process);
+  nic = traffic.status().at(0);
+  EXPECT_EQ(nic["counters"]["roce"]["retransmitted_packets"], 5);
+  EXPECT_TRUE(nic["processes"].empty());
+  fs::remove_all(folder);
+}
+
+// Whatever a hostile program writes there is shown, and no more.
+TEST(ApplicationTraffic, OfNonsenseIsText) {
+  const spec::Lab lab = spec::parse(kLab, "x.yaml");
+  ApplicationTraffic traffic(application_nics(lab), "/nowhere", host_names(lab));
+  Program program;
+  ASSERT_NE(program.memory, MAP_FAILED);
+  traffic.joined({"h1", 1}, ::getpid(), program.process);
+  std::memset(static_cast<std::byte*>(program.memory) + 64, 0xFF, FrameRingPairGeometry::kStateOctets - 64);
+  const nlohmann::json process = traffic.status().at(0)["processes"].at(0);
+  EXPECT_EQ(process["connections"].size(), TrafficFigures::kConnections);
+  EXPECT_EQ(process["connections"].at(0)["type"], "????????");
+  traffic.write_hw_counters();  // there is no such folder
 }
 
 }  // namespace
