@@ -33,9 +33,9 @@ export RAILYARD_LAB=$lab
 cleanup() { "$railyard" down "$lab" >/dev/null 2>&1 || true; rm -rf -- "$work"; }
 trap cleanup EXIT
 # The fabric and the programs are more busy threads than a small machine has processors, and programs time out: they go
-# before what else runs here.
-first() { { renice -n -15 -p "$1" && echo -15 >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
-first $$
+# before what else runs here, and the fabric before them.
+first() { { renice -n "$2" -p "$1" && echo "$2" >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
+first $$ -10
 mpicc -O2 -o "$work/allreduce" "$here/allreduce.c"
 
 declare -A layer=(
@@ -53,7 +53,7 @@ run() { # TRANSPORT
   local fabric=()
   [[ $1 == roce ]] || fabric=("${uet_fabric[@]}")
   "$railyard" up "$root/topologies/labs/applications-compare.yaml" --name "$lab" --detach "${fabric[@]+"${fabric[@]}"}" >/dev/null
-  first "$("$railyard" status --json | jq .pid)"
+  first "$("$railyard" status --json | jq .pid)" -15
   # shellcheck disable=SC2086
   UCX_TLS=rc_v,ud_v,self UCX_NET_DEVICES=railyard0:1 UCX_RC_TIMEOUT=8s timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none \
     ${layer[$1]} "${ranks[@]}" </dev/null >"$work/$1" 2>"$work/errors" & local program=$!
