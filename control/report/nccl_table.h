@@ -22,7 +22,7 @@ struct NcclRow {
 
 struct NcclTable {
   std::string title;  // lines that begin with '#'
-  std::string type{}; // of elements: "uint32"
+  std::string type;   // of elements: "uint32"
   std::string redop;  // "sum", "none"
   int root = -1;      // -1: the operation has none
   std::vector<NcclRow> rows{};
