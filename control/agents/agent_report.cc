@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "control/agents/modelled.h"
-#include "control/collectives/registry.h"
 #include "control/report/collective_limit.h"
+#include "control/spec/collective_ranks.h"
 #include "control/spec/value.h"
 
 namespace railyard::agents {
@@ -94,14 +94,14 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   const std::size_t ranks = s.what->nics.size();
   CollectiveReport r;
   r.name = c.name;
-  r.collective = collectives::name(c.collective);
-  r.algorithm = c.used_algorithm()->name;
+  r.collective = c.operation_name();
+  r.algorithm = c.algorithm_name();
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
   r.channels = c.channel_count();
   r.repeats = c.repeats;
-  r.factor = collectives::busbw_factor(c.collective, static_cast<std::uint32_t>(ranks));
-  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
+  r.factor = spec::busbw_factor(lab.spec(), c, s.what->nics);
+  if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_trace() ? 0 : c.buckets, 0, {}, {}, {}};
   std::vector<Times> times;
   for (std::size_t i = 0; i < ranks; ++i) times.push_back(times_of(lab, s, i));
   set_times(r, times);

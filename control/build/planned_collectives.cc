@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/collectives/collective_plan.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/rank_links.h"
 #include "dataplane/base/hash.h"
@@ -15,9 +14,13 @@ std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::Coll
   for (std::size_t i = 0; i < lab.collectives.size(); ++i) {
     const spec::CollectiveSpec& c = lab.collectives[i];
     if (c.transport != transport) continue;
-    PlannedCollective planned{i, spec::ranks(lab, c), {}};
+    PlannedCollective planned{i, {}, {}, {}};
+    for (spec::RankAt& rank : spec::ranks_at(lab, c)) {
+      planned.nics.push_back(std::move(rank.nic));
+      planned.gpus.push_back(rank.gpu);
+    }
     const auto n = static_cast<std::uint32_t>(planned.nics.size());
-    planned.programs = collectives::plan_collective(spec::shape_of(lab, c, planned.nics), n);
+    planned.programs = spec::programs_of(lab, c, planned.nics);
     if (spec::RankLinks links(lab, planned.nics); !links.all_by_their_own() && !spec::has_agents(lab, planned.nics))
       for (std::uint32_t r = 0; r < n; ++r)
         for (const RankConnection& to : planned.programs[r].connections)

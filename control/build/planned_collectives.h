@@ -20,6 +20,7 @@ struct PlannedCollective {
   std::size_t spec = 0;  // index into Lab::collectives
   // By rank:
   std::vector<spec::PortName> nics;
+  std::vector<int> gpus;  // from 1; 0: the NIC is the rank
   std::vector<RankProgram> programs;
   // By rank, peer and channel: its NIC to that, where it is another one than its own (spec/rank_links.h).
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, spec::PortName> towards{};

@@ -179,7 +179,7 @@ void RoceNics::join_scale_up(ScaleUpNetworks& networks) {
     if (nic->second.ranks == 0) continue;
     const std::string& host = nic->first.node;
     const auto next = std::next(nic);
-    const bool others = networks.has(host) || (next != nics_.end() && next->first.node == host);
+    const bool others = lab_.hosts.at(lab_.find(host)->profile).gpus || networks.has(host) || (next != nics_.end() && next->first.node == host);
     const auto network = nic->second.carries ? networks.together(host) : others ? networks.of(host) : nullptr;
     if (network != nullptr) nic->second.endpoint->join(network);
   }
@@ -223,6 +223,7 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
       ends.push_back({nics_.at(nic).endpoint, {}, attributes_of(s, c.path_mtu), selective_repeat_of(s),
                       clocks_.phase(nic, static_cast<std::uint32_t>(c.path_mtu))});
       const auto rank = static_cast<std::uint32_t>(ends.size() - 1);
+      ends.back().gpu = static_cast<std::uint32_t>(planned.gpus[rank]);
       if (!planned.towards.empty())
         for (const RankConnection& to : planned.programs[rank].connections)
           ends.back().through.push_back(nics_.at(planned.nic(rank, to.peer, to.channel)).endpoint);
@@ -234,7 +235,7 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
           return way(planned.nic(from, to, channel), planned.nic(to, from, channel), like);
         },
         chance_of(lab_, i));
-    made.push_back({i, std::move(planned.nics), std::move(ranks), std::move(through)});
+    made.push_back({i, std::move(planned.nics), std::move(planned.gpus), std::move(ranks), std::move(through)});
   }
   collectives_.clear();
   return {std::move(made), std::move(with_agents)};

@@ -141,7 +141,8 @@ void UetNics::join_scale_up(ScaleUpNetworks& networks) {
     if (!nic->second.ranks) continue;
     const std::string& host = nic->first.node;
     const auto next = std::next(nic);
-    const bool others = networks.has(host) || (next != nics_.end() && next->first.node == host);
+    const bool others = lab_.hosts.at(lab_.find(host)->profile).gpus || networks.has(host) ||
+                        (next != nics_.end() && next->first.node == host);
     const auto network = nic->second.carries ? networks.together(host) : others ? networks.of(host) : nullptr;
     if (network != nullptr) nic->second.endpoint->join(network);
   }
@@ -157,14 +158,15 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
         .mode = c.service == spec::CollectiveService::kRud ? uet::DeliveryMode::kRud : uet::DeliveryMode::kRod};
     std::vector<uet::CollectiveEnd> ends;
     Collective& collective = made.emplace_back(
-        Collective{.spec = planned.spec, .nics = planned.nics, .through = nics_of_connections(planned)});
+        Collective{.spec = planned.spec, .nics = planned.nics, .gpus = planned.gpus, .through = nics_of_connections(planned)});
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
       job.data_class = class_at(collective.nics[r], like_[i]);
+      job.pid_on_fep = static_cast<std::uint16_t>(collective.gpus[r]);
       const Duration phase = clocks_.phase(collective.nics[r], static_cast<std::uint32_t>(c.path_mtu));
       uet::UetRank& rank =
           nic.add_rank(starting_later(config_of(lab_, planned.spec), phase), std::move(planned.programs[r]), job);
-      ends.push_back({&rank, &nic});
+      ends.push_back({&rank, &nic, static_cast<std::uint32_t>(collective.gpus[r])});
       use_nics(rank, planned, static_cast<std::uint32_t>(r), like_[i]);
       collective.ranks.push_back(&rank);
     }

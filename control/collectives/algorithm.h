@@ -39,7 +39,15 @@ struct Algorithm {
   void (*reduce_scatter)(Plan& plan, const Ranges& blocks) = nullptr;
   void (*all_gather)(Plan& plan, const Ranges& blocks) = nullptr;
   void (*broadcast)(Plan& plan, Range range) = nullptr;
-  void (*all_to_all)(Plan& plan, const Ranges& blocks) = nullptr;
+  void (*reduce)(Plan& plan, Range range) = nullptr;
+  void (*gather)(Plan& plan, const Ranges& blocks) = nullptr;
+  void (*scatter)(Plan& plan, const Ranges& blocks) = nullptr;
+  // The octets from one rank to another are Plan::outgoing() of it.
+  void (*all_to_all)(Plan& plan) = nullptr;
+  // The channel's part of what each rank sends to the next one.
+  void (*send_recv)(Plan& plan, Range range) = nullptr;
+  // Plan::barrier_slot() says where arrivals are noted.
+  void (*barrier)(Plan& plan) = nullptr;
 
   // It is the usual algorithm of this operation although it is not the first in the list.
   std::optional<Operation> usual_for = std::nullopt;

@@ -10,9 +10,7 @@
 
 namespace railyard::collectives {
 
-// What a plan is made from. Sizes mean what they mean to nccl-tests: of all-reduce and broadcast the buffer of each
-// rank, of reduce-scatter what each rank puts in, of all-gather what each rank gets, of all-to-all what each rank
-// sends, its own part included.
+// What a plan is made from. Sizes mean what they mean to nccl-tests (OperationTraits::size_means).
 struct CollectiveShape {
   Operation operation = Operation::kAllReduce;
   const Algorithm* algorithm = nullptr;  // nullptr: the usual one of the operation
@@ -20,7 +18,10 @@ struct CollectiveShape {
   std::uint32_t element = 4;     // octets
   std::uint32_t chunk = 524'288;  // the most octets of a message, a multiple of `element`
   std::uint32_t channels = 1;
-  std::uint32_t root = 0;              // broadcast
+  std::uint32_t root = 0;              // of operations that have one
+  // All-to-all of unequal parts: octets from rank r to rank q at [r * ranks + q], in whole elements; `size` is what the
+  // rank that sends most sends, its own part included. Empty: all parts are equal.
+  std::vector<std::uint64_t> matrix{};
   std::vector<std::uint32_t> group{};  // by rank: where it is (a rack, a host), for hierarchical algorithms
   // By rank, of hosts with scale-up networks (PlanBuilder::set_places); empty: there are none. Rings then go through a
   // host's ranks one after the other, and leave it and come to it at another rail in each channel; trees are between
@@ -43,5 +44,9 @@ struct CollectiveShape {
 
 // The programs of `ranks` ranks, at least 2. The shape is one that spec::check_collectives() lets pass.
 std::vector<RankProgram> plan_collective(const CollectiveShape& shape, std::uint32_t ranks);
+
+// Of this collective: that of its operation; of an all-to-all of unequal parts, where the rank that sends or gets most
+// from others has so much of `size`. With equal parts both are the same.
+double busbw_factor(const CollectiveShape& shape, std::uint32_t ranks);
 
 }  // namespace railyard::collectives

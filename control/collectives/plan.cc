@@ -1,17 +1,49 @@
 #include "control/collectives/plan.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "control/collectives/collective_plan.h"
 
 namespace railyard::collectives {
 
+namespace {
+
+// What each rank gets at most.
+std::uint64_t most_received(const CollectiveShape& shape, std::uint32_t ranks) {
+  if (shape.matrix.empty()) return shape.size;
+  std::uint64_t most = 0;
+  for (std::uint32_t q = 0; q < ranks; ++q) {
+    std::uint64_t all = 0;
+    for (std::uint32_t r = 0; r < ranks; ++r) all += shape.matrix[std::size_t{r} * ranks + q];
+    most = std::max(most, all);
+  }
+  return most;
+}
+
+std::uint32_t rounds_of(std::uint32_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+
+// Of a rank.
+std::uint64_t data_octets(const CollectiveShape& shape, std::uint32_t ranks) {
+  if (shape.operation == Operation::kBarrier) return std::uint64_t{shape.element} * (rounds_of(ranks) + 1);
+  return shape.size + (traits(shape.operation).two_buffers ? most_received(shape, ranks) : 0);
+}
+
+}  // namespace
+
 Plan::Plan(const CollectiveShape& shape, std::uint32_t ranks)
     : shape_(shape),
       ranks_(ranks),
-      build_(ranks, shape.size * (shape.operation == Operation::kAllToAll ? 2 : 1), shape.chunk,
-             shape.operation == Operation::kAllReduce || shape.operation == Operation::kReduceScatter) {
+      build_(ranks, data_octets(shape, ranks), shape.chunk, traits(shape.operation).sums) {
   if (!shape.host.empty()) build_.set_places(shape.host, shape.rail, shape.pxn);
+  if (shape.matrix.empty()) return;
+  out_at_.resize(shape.matrix.size());
+  in_at_.resize(shape.matrix.size());
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t q = 1; q < ranks; ++q) {
+      out_at_[r * ranks + q] = out_at_[r * ranks + q - 1] + shape.matrix[r * ranks + q - 1];
+      in_at_[q * ranks + r] = in_at_[(q - 1) * ranks + r] + shape.matrix[(q - 1) * ranks + r];
+    }
 }
 
 std::vector<RankProgram> Plan::make() {
@@ -21,9 +53,12 @@ std::vector<RankProgram> Plan::make() {
     all_reduce();
     return build_.finish();
   }
-  for (channel_ = 0; channel_ < shape_.channels; ++channel_) {
-    build_.set_chunk(shape_.chunk);
-    build_.begin_stream(0);
+  if (shape_.operation == Operation::kBarrier) {
+    a.barrier(*this);
+    return build_.finish();
+  }
+  for (std::uint32_t channel = 0; channel < shape_.channels; ++channel) {
+    start_channel(channel);
     switch (shape_.operation) {
       case Operation::kReduceScatter:
         a.reduce_scatter(*this, blocks_of_channel());
@@ -32,16 +67,35 @@ std::vector<RankProgram> Plan::make() {
         a.all_gather(*this, blocks_of_channel());
         break;
       case Operation::kBroadcast:
-        a.broadcast(*this, split(whole(), shape_.channels)[channel_]);
+        a.broadcast(*this, of_channel(whole()));
+        break;
+      case Operation::kReduce:
+        a.reduce(*this, of_channel(whole()));
+        break;
+      case Operation::kGather:
+        a.gather(*this, blocks_of_channel());
+        break;
+      case Operation::kScatter:
+        a.scatter(*this, blocks_of_channel());
         break;
       case Operation::kAllToAll:
-        a.all_to_all(*this, blocks_of_channel());
+        a.all_to_all(*this);
+        break;
+      case Operation::kSendRecv:
+        a.send_recv(*this, of_channel(whole()));
         break;
       case Operation::kAllReduce:
+      case Operation::kBarrier:
         break;
     }
   }
   return build_.finish();
+}
+
+void Plan::start_channel(std::uint32_t channel) {
+  channel_ = channel;
+  build_.set_chunk(shape_.chunk);
+  build_.begin_stream(0);
 }
 
 Range Plan::whole() const { return {0, shape_.size}; }
@@ -50,10 +104,39 @@ Ranges Plan::split(Range range, std::uint64_t parts) const {
   return collectives::split(range, parts, shape_.element);
 }
 
+// The first ones have one element more if it does not come out even, as in split().
+Range Plan::block_of(std::uint32_t rank) const noexcept {
+  const std::uint64_t elements = shape_.size / shape_.element;
+  const std::uint64_t more = elements % ranks_;
+  return {(elements / ranks_ * rank + std::min<std::uint64_t>(rank, more)) * shape_.element,
+          (elements / ranks_ + (rank < more ? 1 : 0)) * shape_.element};
+}
+
+Range Plan::of_channel(Range range) const { return split(range, shape_.channels)[channel_]; }
+
 Ranges Plan::blocks_of_channel() const {
   Ranges out;
-  for (const Range& block : blocks()) out.push_back(split(block, shape_.channels)[channel_]);
+  for (const Range& block : blocks()) out.push_back(of_channel(block));
   return out;
+}
+
+Range Plan::outgoing(std::uint32_t from, std::uint32_t to) const {
+  if (shape_.matrix.empty()) return block_of(to);
+  const std::size_t at = std::size_t{from} * ranks_ + to;
+  return {out_at_[at], shape_.matrix[at]};
+}
+
+std::uint64_t Plan::incoming(std::uint32_t from, std::uint32_t to) const {
+  return second_buffer() + (shape_.matrix.empty() ? block_of(from).offset : in_at_[std::size_t{from} * ranks_ + to]);
+}
+
+std::uint64_t Plan::second_buffer() const noexcept { return shape_.size; }
+
+std::uint32_t Plan::rounds() const noexcept { return rounds_of(ranks_); }
+
+void Plan::arrive(std::uint32_t from, std::uint32_t to, std::uint32_t slot) {
+  const std::uint64_t e = shape_.element;
+  build_.signal(from, to, 0, {0, e}, slot * e, {0, slot * e});
 }
 
 void Plan::limit_messages(std::uint64_t octets) {
@@ -82,12 +165,38 @@ void Plan::inputs_and_results() {
         if (r == shape_.root) build_.add_input(r, whole());
         build_.add_result(r, {0, shape_.size, shape_.root, 0});
         break;
+      case Operation::kReduce:
+        build_.add_input(r, whole());
+        if (r == shape_.root) build_.add_result(r, {0, shape_.size, CollectiveExtent::kSum, 0});
+        break;
+      case Operation::kGather:
+        build_.add_input(r, own[r]);
+        for (std::uint32_t q = 0; r == shape_.root && q < ranks_; ++q)
+          build_.add_result(r, {own[q].offset, own[q].octets, q, own[q].offset});
+        break;
+      case Operation::kScatter:
+        if (r == shape_.root) build_.add_input(r, whole());
+        build_.add_result(r, {own[r].offset, own[r].octets, shape_.root, own[r].offset});
+        break;
       case Operation::kAllToAll:
         // What goes out, and behind it what comes in; its own part stays where it is.
         build_.set_identity_base(r, std::uint64_t{r} * shape_.size);
         build_.add_input(r, whole());
         for (std::uint32_t q = 0; q < ranks_; ++q)
-          if (q != r) build_.add_result(r, {shape_.size + own[q].offset, own[q].octets, q, own[r].offset});
+          if (const Range out = outgoing(q, r); q != r && out.octets > 0)
+            build_.add_result(r, {incoming(q, r), out.octets, q, out.offset});
+        break;
+      case Operation::kSendRecv:
+        build_.set_identity_base(r, std::uint64_t{r} * shape_.size);
+        build_.add_input(r, whole());
+        build_.add_result(r, {second_buffer(), shape_.size, (r + ranks_ - 1) % ranks_, 0});
+        break;
+      case Operation::kBarrier:
+        build_.set_identity_base(r, std::uint64_t{r} * shape_.element);
+        build_.add_input(r, {0, shape_.element});
+        for (std::uint32_t k = 0; k < rounds(); ++k)
+          build_.add_result(r, {(k + 1) * std::uint64_t{shape_.element}, shape_.element,
+                                (r + ranks_ - (1u << k)) % ranks_, 0});
         break;
     }
   }
@@ -103,10 +212,9 @@ void Plan::all_reduce() {
       for (std::uint32_t r = 0; r < ranks_; ++r)
         build_.compute(r, bucket, of_rank(r, shape_.backward / shape_.buckets));
     const Ranges parts = split(bucket, shape_.channels);
-    for (channel_ = 0; channel_ < shape_.channels; ++channel_) {
-      build_.set_chunk(shape_.chunk);
-      build_.begin_stream(0);
-      shape_.used_algorithm().all_reduce(*this, parts[channel_]);
+    for (std::uint32_t channel = 0; channel < shape_.channels; ++channel) {
+      start_channel(channel);
+      shape_.used_algorithm().all_reduce(*this, parts[channel]);
     }
   }
 }

@@ -33,6 +33,21 @@ class Plan {
   // All of the data; and the block of each rank, over all channels.
   Range whole() const;
   Ranges blocks() const { return split(whole(), ranks_); }
+  Range block_of(std::uint32_t rank) const noexcept;
+  // The channel's part of a range.
+  Range of_channel(Range range) const;
+
+  // All-to-all: what goes from a rank to another, in the sender's data; and where it is put in the receiver's.
+  Range outgoing(std::uint32_t from, std::uint32_t to) const;
+  std::uint64_t incoming(std::uint32_t from, std::uint32_t to) const;
+  // Where what a rank gets begins, behind what it sends.
+  std::uint64_t second_buffer() const noexcept;
+
+  // Barrier: `from` tells `to` that it is there, once it has heard all that is noted in its slots before `slot`; this is
+  // noted in the slot `slot` of `to`. Slot 0 is a rank's own arrival.
+  void arrive(std::uint32_t from, std::uint32_t to, std::uint32_t slot);
+  // Rounds of a barrier, each with a slot: ceil(log2(ranks)).
+  std::uint32_t rounds() const noexcept;
 
   // In whole elements.
   Ranges split(Range range, std::uint64_t parts) const;
@@ -51,11 +66,14 @@ class Plan {
   Ranges blocks_of_channel() const;
   void inputs_and_results();
   void all_reduce();
+  void start_channel(std::uint32_t channel);
   Duration of_rank(std::uint32_t rank, Duration time) const;
 
   const CollectiveShape& shape_;
   std::uint32_t ranks_;
   std::uint32_t channel_ = 0;
+  // All-to-all of unequal parts, by sender and receiver: where they begin.
+  std::vector<std::uint64_t> out_at_, in_at_;
   PlanBuilder build_;
 };
 

@@ -35,9 +35,10 @@ void PlanBuilder::add_input(std::uint32_t rank, Range range) {
 
 void PlanBuilder::transfer(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
                            CollectiveStep::Kind kind) {
-  for (std::uint64_t done = 0; done < range.octets; done += chunk_)
-    message(from, to, channel, {range.offset + done, std::min<std::uint64_t>(chunk_, range.octets - done)}, at + done,
-            kind);
+  for (std::uint64_t done = 0; done < range.octets; done += chunk_) {
+    const Range piece{range.offset + done, std::min<std::uint64_t>(chunk_, range.octets - done)};
+    message(from, to, channel, piece, at + done, kind, piece);
+  }
 }
 
 void PlanBuilder::set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail, bool relays) {
@@ -54,13 +55,13 @@ std::optional<std::uint32_t> PlanBuilder::relay_of(std::uint32_t from, std::uint
 }
 
 void PlanBuilder::message(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
-                          CollectiveStep::Kind kind) {
+                          CollectiveStep::Kind kind, Range waits_for) {
   // It waits for everything that its octets come from, once each.
   Writers& writers = writers_[from];
-  cut(writers, range.offset);
-  cut(writers, range.end());
+  cut(writers, waits_for.offset);
+  cut(writers, waits_for.end());
   std::set<std::uint32_t> waits;
-  for (auto w = writers.lower_bound(range.offset); w != writers.end() && w->first < range.end(); ++w)
+  for (auto w = writers.lower_bound(waits_for.offset); w != writers.end() && w->first < waits_for.end(); ++w)
     waits.insert(w->second.steps.begin(), w->second.steps.end());
   CollectiveStep s;
   s.offset = range.offset;

@@ -49,6 +49,11 @@ class PlanBuilder {
   void copy(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at) {
     transfer(from, to, channel, range, at, CollectiveStep::Kind::kCopy);
   }
+  // One message, which also waits for all that was written to `waits_for` of its sender's data.
+  void signal(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
+              Range waits_for) {
+    message(from, to, channel, range, at, CollectiveStep::Kind::kCopy, waits_for);
+  }
 
   // Of messages from here on; as in the constructor.
   void set_chunk(std::uint32_t chunk) noexcept { chunk_ = chunk; }
@@ -82,7 +87,7 @@ class PlanBuilder {
   void transfer(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
                 CollectiveStep::Kind kind);
   void message(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
-               CollectiveStep::Kind kind);
+               CollectiveStep::Kind kind, Range waits_for);
   // A message from one rank to another as it is; `s` is what is known of its send. Returns both ends' steps.
   std::pair<std::uint32_t, std::uint32_t> hop(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
                                               CollectiveStep s, std::uint64_t at, CollectiveStep::Kind kind);

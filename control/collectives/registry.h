@@ -19,11 +19,14 @@ extern const Algorithm kDoubling;
 extern const Algorithm kDirect;
 extern const Algorithm kHierarchicalRing;
 extern const Algorithm kHierarchicalTree;
+extern const Algorithm kDissemination;
+// What stands for an algorithm where ranks do what a trace says; not in the list.
+extern const Algorithm kOfTrace;
 
 // In the order in which texts name them.
 inline constexpr std::array kAlgorithms{
     &kRing,     &kTree,     &kSingleTree, &kHalvingDoubling,  &kHalving,
-    &kDoubling, &kDirect,   &kHierarchicalRing, &kHierarchicalTree,
+    &kDoubling, &kDirect,   &kHierarchicalRing, &kHierarchicalTree, &kDissemination,
 };
 
 // Those that do `operation`, the usual one first; never empty.

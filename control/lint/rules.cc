@@ -22,6 +22,8 @@ const std::vector<Rule>& rules() {
       kRateAboveLink,
       kReceiverSlowerThanLink,
       kCablesUnused,
+      kRanksWithoutScaleUp,
+      kRailsUnused,
       kWindowBelowBdp,
       kSprayInFixedOrder,
       kUetNotSprayed,

@@ -6,11 +6,10 @@
 #include <fmt/format.h>
 
 #include "control/build/device_settings.h"
-#include "control/collectives/registry.h"
 #include "control/report/collective_limit.h"
 #include "control/report/framing.h"
-#include "control/report/nic_name.h"
 #include "control/report/units.h"
+#include "control/spec/collective_ranks.h"
 
 namespace railyard::report {
 namespace {
@@ -61,8 +60,11 @@ struct Where {
   const build::BuiltLab& lab;
   const build::Collective& collective;
 
+  std::string name(std::uint32_t r) const {
+    return spec::format(lab.spec(), {collective.nics[r], collective.gpus[r]});
+  }
   std::string rank(std::uint32_t r) const {
-    return fmt::format("rank {} ({})", r, nic_name(lab, collective.nics[r]));
+    return fmt::format("rank {} ({})", r, name(r));
   }
 };
 
@@ -186,7 +188,7 @@ std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab&
   constexpr double kWorthSaying = 1.1;
   if (median <= 0 || longest < kWorthSaying * median) return std::nullopt;
   return CollectiveReport::Job::Straggler{
-      fmt::format("rank {} ({})", slowest, nic_name(lab, collective.nics[slowest])), longest / median};
+      Where{lab, collective}.rank(static_cast<std::uint32_t>(slowest)), longest / median};
 }
 
 std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& collective) {
@@ -228,15 +230,15 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   const Where where{lab, collective};
   CollectiveReport r;
   r.name = c.name;
-  r.collective = collectives::name(c.collective);
-  r.algorithm = c.used_algorithm()->name;
+  r.collective = c.operation_name();
+  r.algorithm = c.algorithm_name();
   if (c.is_uet()) r.transport = c.service == spec::CollectiveService::kRod ? "uet/rod" : "uet/rud";
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
   r.channels = c.channel_count();
   r.repeats = c.repeats;
-  r.factor = collectives::busbw_factor(c.collective, static_cast<std::uint32_t>(collective.ranks.size()));
-  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
+  r.factor = spec::busbw_factor(lab.spec(), c, collective.nics);
+  if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_trace() ? 0 : c.buckets, 0, {}, {}, {}};
   set_times(r, collective);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
   std::vector<const RankProgram*> programs;
@@ -249,7 +251,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   Histogram messages;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];
-    r.ranks.push_back(nic_name(lab, collective.nics[i]));
+    r.ranks.push_back(where.name(i));
     on_links.push_back({&rank.program(), collective.nics[i], collective.through[i]});
     r.fabric_bytes += rank.octets();
     r.completed = r.completed && rank.complete();

@@ -43,12 +43,13 @@ struct CollectiveReport {
   // Of steps of training: times are those of steps, and rates are 0.
   struct Job {
     std::int64_t compute_ns = 0;  // of a rank in a repeat, without jitter
-    int buckets = 1;
+    int buckets = 1;  // 0: of a trace
     double utilisation = 0;  // compute / (compute + wait), of all ranks together
     // What of communicating was hidden behind computing: 1 - (time - compute) / (bytes x factor / link), of all repeats
     // together (draft-calabria-bmwg-ai-fabric-training-bench: Overlap_Fraction). Below 0: it took longer than the link
     // needs.
-    double overlap = 0;
+    // Nothing: a trace, or nothing goes through the fabric.
+    std::optional<double> overlap;
     // A rank that computed longer than all others: the one that the others wait for.
     struct Straggler {
       std::string rank;
@@ -93,8 +94,8 @@ struct CollectiveReport {
   std::uint64_t cnp_sent = 0;
   std::uint64_t cnp_handled = 0;
 
-  // Steps of training have a time only, and what never completed has none.
-  bool has_bandwidth() const noexcept { return median_ns && !job; }
+  // Steps of training, traces and barriers have a time only, and what never completed has none.
+  bool has_bandwidth() const noexcept { return median_ns && !job && factor > 0; }
   std::optional<double> share_of_limit() const noexcept {
     return has_bandwidth() && limit_bps > 0 ? std::optional(std::min(1.0, busbw_bps / limit_bps)) : std::nullopt;
   }

@@ -57,12 +57,14 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                      count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.local_ack_timeout_err),
                      count_text(c.ecn_marked), count_text(c.cnp_sent));
     if (c.job)
-      fmt::format_to(out,
-                     "  {}: training steps: {} compute time each, {} bucket{}; utilisation {}, idle {}; {} of the "
-                     "communication overlapped with compute\n",
-                     c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets,
-                     c.job->buckets == 1 ? "" : "s", percent_text(c.job->utilisation),
-                     percent_text(1 - c.job->utilisation), percent_text(std::max(0.0, c.job->overlap)));
+      fmt::format_to(out, "  {}: {}: {} compute time {}{}; utilisation {}, idle {}{}\n", c.name,
+                     c.job->buckets > 0 ? "training steps" : "trace",
+                     nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets > 0 ? "each" : "of the busiest rank",
+                     c.job->buckets > 0 ? fmt::format(", {} bucket{}", c.job->buckets, c.job->buckets == 1 ? "" : "s") : "",
+                     percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
+                     c.job->overlap ? fmt::format("; {} of the communication overlapped with compute",
+                                                  percent_text(std::max(0.0, *c.job->overlap)))
+                                    : "");
     if (c.job && c.job->straggler)
       fmt::format_to(out, "  {}: straggler {}: {:.2f} times the median rank's compute time\n", c.name,
                      c.job->straggler->rank, c.job->straggler->factor);

@@ -109,7 +109,7 @@ Json collective(const CollectiveReport& c) {
                                {"utilisation", c.job->utilisation},
                                {"idle", 1 - c.job->utilisation},
                                {"idle_cost_per_hour", or_null(c.job->idle_cost_per_hour)},
-                               {"overlap_fraction", c.job->overlap},
+                               {"overlap_fraction", or_null(c.job->overlap)},
                                {"straggler", c.job->straggler ? Json{{"rank", c.job->straggler->rank},
                                                                      {"factor", c.job->straggler->factor}}
                                                               : Json(nullptr)}}

@@ -4,8 +4,15 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "control/collectives/skewed_matrix.h"
+#include "control/jobs/compile.h"
 #include "control/spec/select.h"
+#include "control/spec/value.h"
+#include "dataplane/base/hash.h"
 
 namespace railyard::spec {
 namespace {
@@ -37,33 +44,98 @@ TrafficSpec like_traffic(const CollectiveSpec& c) {
   return t;
 }
 
-std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
+int gpu_nic(const HostProfile& profile, std::size_t nics, int gpu) {
+  if (!profile.gpu_nics.empty()) return profile.gpu_nics[static_cast<std::size_t>(gpu - 1)];
+  return static_cast<int>(static_cast<std::size_t>(gpu - 1) * nics / static_cast<std::size_t>(*profile.gpus)) + 1;
+}
+
+namespace {
+
+std::vector<RankAt> all_ranks_at(const Lab& lab, const CollectiveSpec& collective) {
+  std::vector<RankAt> all;
   if (!collective.placed.empty()) {
-    std::vector<PortName> nics;
-    for (const PlacedRank& p : collective.placed) nics.push_back({p.host, p.rail});
-    return nics;
+    for (const PlacedRank& p : collective.placed) all.push_back({{p.host, p.rail}, p.gpu});
+    return all;
   }
   const std::set<std::string> single = switchless(lab);
-  std::vector<PortName> nics;
-  std::set<PortName> seen;
+  std::set<RankAt> seen;
   for (const std::string& selector : collective.ranks) {
-    std::set<std::string> there;
-    for (const PortName& nic : rank_nics(lab, {selector}))
-      if ((selector.find(':') != selector.npos || !single.contains(nic.node) || there.insert(nic.node).second) &&
-          seen.insert(nic).second)
-        nics.push_back(nic);
+    const bool of_nic = selector.find(':') != selector.npos;
+    std::set<std::string> there;  // hosts that are done
+    for (const PortName& nic : rank_nics(lab, {selector})) {
+      const NodeSpec& node = *lab.find(nic.node);
+      const HostProfile& profile = lab.hosts.at(node.profile);
+      if (!profile.gpus) {
+        if ((of_nic || !single.contains(nic.node) || there.insert(nic.node).second) && seen.insert({nic, 0}).second)
+          all.push_back({nic, 0});
+        continue;
+      }
+      // Of a host all GPUs in their order, of a NIC those behind it.
+      if (!of_nic && !there.insert(nic.node).second) continue;
+      for (int gpu = 1; gpu <= *profile.gpus; ++gpu) {
+        const RankAt rank{{nic.node, gpu_nic(profile, node.nics.size(), gpu)}, gpu};
+        if ((!of_nic || rank.nic == nic) && seen.insert(rank).second) all.push_back(rank);
+      }
+    }
   }
+  return all;
+}
+
+}  // namespace
+
+std::vector<RankAt> ranks_at(const Lab& lab, const CollectiveSpec& collective) {
+  std::vector<RankAt> all = all_ranks_at(lab, collective);
+  if (collective.traced.graph != nullptr && all.size() > collective.traced.graph->ranks.size())
+    all.resize(collective.traced.graph->ranks.size());
+  return all;
+}
+
+std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
+  std::vector<PortName> nics;
+  for (RankAt& rank : ranks_at(lab, collective)) nics.push_back(std::move(rank.nic));
   return nics;
 }
 
-collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
-  const RankPlaces where = places(lab, nics);
+std::string format(const Lab& lab, const RankAt& rank) {
+  if (rank.gpu > 0) return fmt::format("{}/gpu{}", rank.nic.node, rank.gpu);
+  return lab.find(rank.nic.node)->nics.size() == 1 ? rank.nic.node : format(rank.nic);
+}
+
+namespace {
+
+// By rank; empty: all are alike.
+std::vector<double> slowness_of(const CollectiveSpec& c, std::size_t ranks) {
   std::vector<double> slowness;
-  if (!c.stragglers.empty()) slowness.assign(nics.size(), 1);
+  if (!c.stragglers.empty()) slowness.assign(ranks, 1);
   for (const StragglerSpec& s : c.stragglers)
     for (const int rank : s.ranks)
       slowness[static_cast<std::size_t>(rank)] =
           static_cast<double>(s.factor.numerator) / static_cast<double>(s.factor.denominator);
+  return slowness;
+}
+
+}  // namespace
+
+std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
+  if (!c.is_trace())
+    return collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
+  return jobs::compile(*c.traced.graph, *c.traced.matches,
+                       {.chunk = c.chunk, .host = places(lab, nics).host, .slowness = slowness_of(c, nics.size())});
+}
+
+double busbw_factor(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
+  if (c.is_trace()) return 0;
+  return collectives::busbw_factor(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
+}
+
+collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
+  const RankPlaces where = places(lab, nics);
+  std::vector<std::uint64_t> matrix = c.octets;
+  if (c.skew.numerator > 0)
+    matrix = collectives::skewed_matrix(
+        static_cast<std::uint32_t>(nics.size()), static_cast<std::uint64_t>(c.size.n), c.element_octets(),
+        static_cast<double>(c.skew.numerator) / static_cast<double>(c.skew.denominator),
+        mix64(lab.run.seed.value ^ hash_string("skew/" + c.name)));
   return {.operation = c.collective,
           .algorithm = c.used_algorithm(),
           .size = static_cast<std::uint64_t>(c.size.n),
@@ -71,6 +143,7 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
           .chunk = c.chunk,
           .channels = static_cast<std::uint32_t>(c.channel_count()),
           .root = static_cast<std::uint32_t>(c.root),
+          .matrix = std::move(matrix),
           .group = layout(lab, nics).group,
           .host = where.host,
           .rail = where.rail,
@@ -78,7 +151,7 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
           .forward = c.forward,
           .backward = c.backward,
           .buckets = static_cast<std::uint32_t>(c.buckets),
-          .slowness = slowness};
+          .slowness = slowness_of(c, nics.size())};
 }
 
 int usual_channels(const Lab& lab, const CollectiveSpec& collective) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "control/collectives/collective_plan.h"
@@ -12,13 +13,34 @@ namespace railyard::spec {
 // What its packets look like, as those of traffic do.
 TrafficSpec like_traffic(const CollectiveSpec& collective);
 
-// Rank r's NIC, in the order of the selectors, then of the nodes, then of the NICs. A host that is named without a NIC,
+// The NIC of a GPU (from 1) of a host with so many NICs, whose profile has GPUs.
+int gpu_nic(const HostProfile& profile, std::size_t nics, int gpu);
+
+// Where a rank is: its NIC, and its GPU (from 1); 0: its host's profile has none, and the NIC is the rank.
+struct RankAt {
+  PortName nic;
+  int gpu = 0;
+
+  auto operator<=>(const RankAt&) const = default;
+};
+// Rank by rank, in the order of the selectors, then of the nodes, then of GPUs or NICs. A host that is named without a NIC,
 // whose NICs are all cabled to other hosts and which has no scale-up network, is one rank.
+std::vector<RankAt> ranks_at(const Lab& lab, const CollectiveSpec& collective);
+// As people call it: "h1/gpu3"; without GPUs "h1:2", or "h1" of a host with one NIC.
+std::string format(const Lab& lab, const RankAt& rank);
+
+// Rank r's NIC; GPUs may share one.
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
 
 // What its plan is made from; `nics`: ranks().
 collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& collective,
                                       const std::vector<PortName>& nics);
+
+// What its ranks do; `nics`: ranks().
+std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
+
+// What algbw is multiplied by (collectives::busbw_factor()); 0: a trace or a barrier, which have neither.
+double busbw_factor(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
 
 // How many channels a collective has if its lab does not say: where each leaves a host by another NIC, as many as there are
 // ranks in a host with a scale-up network, at most; but no more than make a program of moderate size. Else 1.

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "control/collectives/operation.h"
+#include "control/jobs/job_graph.h"
 #include "control/spec/fault_spec.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -35,18 +37,32 @@ struct StragglerSpec {
   bool operator==(const StragglerSpec&) const = default;
 };
 
+// A trace as it was read: what the ranks do, and which ends of messages belong together.
+struct TraceSpec {
+  std::shared_ptr<const jobs::JobGraph> graph;
+  std::shared_ptr<const jobs::Matches> matches;
+
+  bool operator==(const TraceSpec& o) const {
+    return graph == o.graph || (graph != nullptr && o.graph != nullptr && *graph == *o.graph);
+  }
+};
+
 // Where a placement puts a rank.
 struct PlacedRank {
   std::string host;
   int rail = 1;  // its NIC
+  int gpu = 0;   // its GPU, from 1; 0: the host's profile has none
 
   bool operator==(const PlacedRank&) const = default;
 };
 
-// Over RoCEv2 NICs (hosts.<name>.roce) or UET NICs (hosts.<name>.uet), rank by rank; `ranks` are selectors over hosts as those of traffic, and each
-// NIC is one rank.
+// Over RoCEv2 NICs (hosts.<name>.roce) or UET NICs (hosts.<name>.uet), rank by rank; `ranks` are selectors over hosts as
+// those of traffic. Each GPU is a rank, or each NIC of hosts without GPUs.
 struct CollectiveSpec {
   std::string name;
+  // A file of what the ranks do, instead of an operation; and what it says, once the lab is read.
+  std::string trace;
+  TraceSpec traced;
   CollectiveOperation collective = CollectiveOperation::kAllReduce;
   std::optional<CollectiveAlgorithm> algorithm;  // nothing: the usual one
   CollectiveTransport transport = CollectiveTransport::kRoce;
@@ -59,8 +75,13 @@ struct CollectiveSpec {
   std::vector<std::string> ranks{"*"};
   std::string placement;           // a file that says where each rank is, in the place of `ranks`
   std::vector<PlacedRank> placed;  // what it says, by rank, once the lab is read
+  // All-to-all of unequal parts: a file of what each rank sends to each, or the exponent of Zipf's law by which ranks are
+  // sent to (MoE: how unequally experts are chosen). 0: all parts are equal.
+  std::string matrix;
+  Ratio skew{0, 1};
+  std::vector<std::uint64_t> octets;  // what `matrix` says, row by row, once the lab is read
   bool pxn = false;  // to another host and rail by way of the rank at that rail of the own host
-  int root = 0;  // broadcast
+  int root = 0;  // of operations that have one
   CollectiveDatatype datatype = CollectiveDatatype::kUint32;
   int repeats = 1;
   Duration start{};
@@ -82,7 +103,15 @@ struct CollectiveSpec {
   CollectiveAlgorithm used_algorithm() const;
   int channel_count() const noexcept { return channels.value_or(1); }
   bool is_uet() const noexcept { return transport == CollectiveTransport::kUet; }
-  bool computes() const noexcept { return forward + backward > Duration{}; }
+  bool has_unequal_parts() const noexcept { return !matrix.empty() || skew.numerator > 0; }
+  bool is_trace() const noexcept { return !trace.empty(); }
+  // What people call it: "all-reduce", "trace"; and its algorithm, or the trace's file.
+  std::string operation_name() const;
+  std::string algorithm_name() const;
+  // Its ranks compute, and not only communicate.
+  bool computes() const noexcept;
+  // The longest time that a rank computes in a repeat, without jitter and stragglers.
+  Duration computing() const noexcept;
   std::uint32_t element_octets() const { return datatype == CollectiveDatatype::kUint32 ? 4 : 8; }
 
   bool operator==(const CollectiveSpec&) const = default;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
@@ -29,6 +30,19 @@ std::string lab_digest(Lab lab) {
       for (const char c : fmt::format("{} {} {}\n", trigger.number, static_cast<int>(trigger.kind), trigger.count))
         digest = mix64(digest ^ static_cast<unsigned char>(c));
     if (!t.file.empty()) t.file = std::filesystem::path(t.file).filename();
+  }
+  for (CollectiveSpec& collective : lab.collectives) {
+    for (const PlacedRank& p : collective.placed)
+      for (const char c : fmt::format("{} {} {}\n", p.host, p.rail, p.gpu)) digest = mix64(digest ^ static_cast<unsigned char>(c));
+    for (const std::uint64_t octets : collective.octets) digest = mix64(digest ^ octets);
+    if (const auto& graph = collective.traced.graph; graph != nullptr)
+      for (const std::vector<jobs::Operation>& own : graph->ranks)
+        for (const jobs::Operation& o : own)
+          for (const char c : fmt::format("{} {} {} {} {} {} {} {}\n", static_cast<int>(o.kind), o.stream, o.peer, o.tag,
+                                          o.octets, o.time.ps, fmt::join(o.after, ","), fmt::join(o.with, ",")))
+            digest = mix64(digest ^ static_cast<unsigned char>(c));
+    for (std::string* file : {&collective.placement, &collective.matrix, &collective.trace})
+      if (!file->empty()) *file = std::filesystem::path(*file).filename();
   }
   for (const char c : to_yaml(lab)) digest = mix64(digest ^ static_cast<unsigned char>(c));
   return fmt::format("{:016x}", digest);

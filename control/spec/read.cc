@@ -14,7 +14,9 @@
 #include "control/spec/fabrics.h"
 #include "control/spec/flow_file.h"
 #include "control/spec/link_bundle.h"
+#include "control/spec/matrix_file.h"
 #include "control/spec/placement_file.h"
+#include "control/spec/trace_file.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/preset.h"
 #include "control/spec/select.h"
@@ -221,6 +223,22 @@ void read_placement_files(Draft& draft) {
       collective.placed = read_placement_file(draft.lab, collective.placement);
 }
 
+void read_trace_files(Draft& draft) {
+  for (CollectiveSpec& c : draft.lab.collectives)
+    if (c.is_trace()) {
+      c.traced = read_trace_file(c.trace);
+      c.size = Bytes{static_cast<std::int64_t>(c.traced.graph->octets())};
+    }
+}
+
+void read_matrix_files(Draft& draft) {
+  for (CollectiveSpec& c : draft.lab.collectives) {
+    if (c.matrix.empty()) continue;
+    c.octets = read_matrix_file(c.matrix, spec::ranks(draft.lab, c).size(), c.element_octets());
+    c.size = largest_row(c.octets);
+  }
+}
+
 void choose_channels(Draft& draft) {
   for (CollectiveSpec& collective : draft.lab.collectives)
     if (!collective.channels) collective.channels = usual_channels(draft.lab, collective);
@@ -273,6 +291,8 @@ Lab read_lab(const Tree& document) {
   check_trunks(draft);
   read_flow_files(draft);
   read_placement_files(draft);
+  read_trace_files(draft);
+  read_matrix_files(draft);
   choose_channels(draft);
   check_traffic(draft);
   check_collectives(draft);

@@ -186,6 +186,9 @@ struct HostProfile {
   RoceNicSpec roce;
   UetNicSpec uet;
   std::optional<ScaleUpSpec> scale_up;  // nothing: ranks of a host reach each other through the fabric
+  // Ranks of collectives are GPUs, each behind one of the host's NICs. Nothing: each NIC is a rank.
+  std::optional<int> gpus;
+  std::vector<int> gpu_nics;  // the NIC of GPU 1, 2, ...; empty: gpu_nic() spreads them evenly
   std::string qos = "default";  // its classes' scheduling is the NIC's ETS
   std::vector<std::string> interfaces;  // what NICs 1, 2, ... are called (interface_name.h); none: eth1, eth2, ...
 

@@ -22,6 +22,7 @@ void add_topologies(CLI::App* command, int& exit_code);
 void add_schema(CLI::App* command, int& exit_code);
 void add_run(CLI::App* command, int& exit_code);
 void add_sweep(CLI::App* command, int& exit_code);
+void add_collperf(CLI::App* command, int& exit_code);
 void add_blast(CLI::App* command, int& exit_code);
 void add_compare_transports(CLI::App* command, int& exit_code);
 void add_compare(CLI::App* command, int& exit_code);
@@ -87,6 +88,7 @@ constexpr std::array kCommands{
 
     Command{"run", kRuns, "Run a lab and report the results", add_run},
     Command{"sweep", kRuns, "Run a lab with all combinations of values; print one table", add_sweep},
+    Command{"collperf", kRuns, "Run a collective at many sizes; print the table of nccl-tests", add_collperf},
     Command{"blast", kRuns, "Let each part of a lab fail in turn; print what each failure costs", add_blast},
     Command{"compare-transports", kRuns, "Run a lab with several transports; print them side by side",
             add_compare_transports},

@@ -22,10 +22,12 @@ struct CollectiveStep {
     kReduce,  // receive, and add to what is there
     kCopy,    // receive into its place
     kRelay,   // receive, to send it on: nothing of this rank's data
-    kCompute  // no message: time passes until this part of the rank's input is there
+    kCompute  // no message: time passes until this part of the rank's input is there, or until others may go on
   };
   Kind kind = Kind::kSend;
-  std::uint32_t connection = 0;   // index into RankProgram::connections
+  // Index into RankProgram::connections. kCompute: its stream; steps of one go one after the other, in the order in which
+  // they could. kNone: none, for steps without a time.
+  std::uint32_t connection = 0;
   std::uint64_t offset = 0;       // in this rank's data; of what is relayed, behind them
   std::uint32_t octets = 0;
   std::uint32_t peer_step = 0;    // the other end of the message

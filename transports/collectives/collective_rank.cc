@@ -32,6 +32,9 @@ CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& co
   waits_.reserve(program_.steps.size());
   started_.reserve(config.repeats);
   finished_.reserve(config.repeats);
+  for (const CollectiveStep& s : program_.steps)
+    if (s.kind == Kind::kCompute && s.connection != CollectiveStep::kNone && s.connection >= streams_.size())
+      streams_.resize(s.connection + 1);
   if (real_payload) real_.emplace(program_, config, copies());
   if (memory != nullptr) register_at(*memory);
 }
@@ -48,9 +51,9 @@ std::uint32_t CollectiveRank::register_at(MemoryRegions& memory) {
   return static_cast<std::uint32_t>(registered_.size() - 1);
 }
 
-void CollectiveRank::reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t place) {
+void CollectiveRank::reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t port) {
   pipe_ = &pipe;
-  place_in_host_ = place;
+  port_in_host_ = port;
   peers_[connection].in_host = &peer;
   if (!scale_up_) scale_up_.emplace();
 }
@@ -81,8 +84,16 @@ void CollectiveRank::run_due(Instant now) {
     return apply(now, r.what);
   }
   if (computed_at_ == due) {
-    computed_at_ = Instant::never();
-    return done(now, computing_);
+    Stream& stream = *std::ranges::find(streams_, due, &Stream::done_at);
+    const std::uint32_t step = stream.step;
+    stream.done_at = Instant::never();
+    if (!stream.waiting.empty()) {
+      const std::uint32_t next = stream.waiting.front();
+      stream.waiting.pop();
+      compute(now, next);
+    }
+    computed_at_ = std::ranges::min_element(streams_, {}, &Stream::done_at)->done_at;
+    return done(now, step);
   }
   start_at_ = Instant::never();
   begin(now);
@@ -140,7 +151,17 @@ void CollectiveRank::finish(Instant now) {
     begin(now);
 }
 
+// What has ended may end others at once, which is told one after the other, however many there are.
 void CollectiveRank::done(Instant now, std::uint32_t step) {
+  ended_.push_back(step);
+  if (ending_) return;
+  ending_ = true;
+  for (std::size_t i = 0; i < ended_.size(); ++i) end(now, ended_[i]);
+  ended_.clear();
+  ending_ = false;
+}
+
+void CollectiveRank::end(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   states_[step] = StepState::kDone;
   --left_;
@@ -159,6 +180,16 @@ void CollectiveRank::done(Instant now, std::uint32_t step) {
 void CollectiveRank::start(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   if (s.kind != Kind::kCompute) return send(now, step);
+  states_[step] = StepState::kPosted;
+  if (s.time == Duration{}) return done(now, step);
+  if (streams_[s.connection].done_at != Instant::never())
+    streams_[s.connection].waiting.push(step);
+  else
+    compute(now, step);
+}
+
+void CollectiveRank::compute(Instant now, std::uint32_t step) {
+  const CollectiveStep& s = program_.steps[step];
   const std::uint64_t draw =
       mix64(mix64(config_.seed ^ mix64(config_.index + 1)) + (std::uint64_t{repeat_} << 32 | program_.rank));
   const std::uint64_t more = config_.jitter_ppm == 0 ? 0 : draw % (std::uint64_t{config_.jitter_ppm} + 1);
@@ -166,10 +197,9 @@ void CollectiveRank::start(Instant now, std::uint32_t step) {
   const Duration time =
       s.time + Duration{static_cast<std::int64_t>(Int128{s.time.ps} * static_cast<std::int64_t>(more) / kMillion)};
   computed_ += time;
-  states_[step] = StepState::kPosted;
-  if (time == Duration{}) return done(now, step);
-  computing_ = step;
-  computed_at_ = now + time;
+  streams_[s.connection].step = step;
+  streams_[s.connection].done_at = now + time;
+  computed_at_ = std::min(computed_at_, now + time);
 }
 
 // ---- Messages that go ----------------------------------------------------------------------------------------------
@@ -217,7 +247,7 @@ void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   const Peer& peer = peers_[s.connection];
   states_[step] = StepState::kPosted;
-  const Duration first = pipe_->send(now, place_in_host_, peer.in_host->place_in_host_,
+  const Duration first = pipe_->send(now, port_in_host_, peer.in_host->port_in_host_,
                                      {.from = this,
                                       .to = peer.in_host,
                                       .connection = program_.connections[s.connection].at_peer,
@@ -237,7 +267,7 @@ void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
 void CollectiveRank::post_credits(Instant now, std::uint32_t connection) {
   Peer& peer = peers_[connection];
   for (; peer.in_host != nullptr && peer.credits_owed > 0; --peer.credits_owed)
-    pipe_->send(now, place_in_host_, peer.in_host->place_in_host_,
+    pipe_->send(now, port_in_host_, peer.in_host->port_in_host_,
                 {.from = this, .to = peer.in_host, .connection = program_.connections[connection].at_peer});
   for (; peer.credits_owed > 0 && !peer.failed; --peer.credits_owed)
     if (!post_credit(now, connection)) return;

@@ -49,8 +49,8 @@ class CollectiveRank {
   }
   void run_due(Instant now);
   // The peer at the other end of `connection` is in this rank's host, whose scale-up network is `pipe`: they need no
-  // carrier. `place`: of this rank's NIC in it.
-  void reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t place);
+  // carrier. `port`: this rank's in it.
+  void reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t port);
   // A message of another rank of this host has come whole; and one of this rank's is where it was sent.
   void on_scale_up(Instant now, const ScaleUp::Message& message);
   void on_scale_up_sent(Instant now, std::uint32_t step) { done(now, step); }
@@ -189,6 +189,8 @@ class CollectiveRank {
   void take(Instant now, const Arrival& arrival);
   void apply(Instant now, const Arrival& arrival);
   void done(Instant now, std::uint32_t step);
+  void end(Instant now, std::uint32_t step);
+  void compute(Instant now, std::uint32_t step);
   void finish(Instant now);
   void start(Instant now, std::uint32_t step);
   void send(Instant now, std::uint32_t step);
@@ -222,8 +224,16 @@ class CollectiveRank {
   std::vector<Arrival> early_;
   RingQueue<Reduction> reductions_;
   Instant reducing_until_{};
-  Instant computed_at_ = Instant::never();  // when the rank will have computed ...
-  std::uint32_t computing_ = 0;             // ... this step
+  // Steps of computing that go one after the other.
+  struct Stream {
+    Instant done_at = Instant::never();
+    std::uint32_t step = 0;  // until then
+    RingQueue<std::uint32_t> waiting{};
+  };
+  std::vector<Stream> streams_;
+  Instant computed_at_ = Instant::never();  // the earliest of them
+  std::vector<std::uint32_t> ended_;        // steps whose end is still to be told, at this instant
+  bool ending_ = false;
   Duration computed_{};
 
   std::vector<Instant> started_;
@@ -235,7 +245,7 @@ class CollectiveRank {
   std::uint64_t octets_ = 0;
   std::optional<Failure> failure_;
   ScaleUp* pipe_ = nullptr;
-  std::uint32_t place_in_host_ = 0;
+  std::uint32_t port_in_host_ = 0;
   std::optional<ScaleUpCounters> scale_up_;
 };
 

@@ -1,6 +1,6 @@
 // The scale-up network of a host, over which its ranks (GPUs) reach each other without a NIC: a model of a pipe.
 //
-// Each rank's place sends at `rate`, one message after the other, and takes in at the same rate; the first octet of a
+// Each rank's port sends at `rate`, one message after the other, and takes in at the same rate; the first octet of a
 // message is there `latency` after it has left. Nothing is lost, and there are no headers.
 //
 // What one rank does may be another's business at the next instant. So the NICs of such a host do what is due together,
@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "dataplane/base/histogram.h"
@@ -52,10 +54,12 @@ class ScaleUp {
 
   explicit ScaleUp(const ScaleUpConfig& config) : config_(config) {}
 
-  // A NIC's place in it.
+  // A NIC's place in it: what is due at any is done in the order of time.
   std::uint32_t join(RankHost& nic);
+  // Where a GPU (from 1) of ranks at a NIC's place sends and takes in; 0: the NIC itself, where hosts have no GPUs.
+  std::uint32_t port(std::uint32_t place, std::uint32_t gpu);
 
-  // From one place to another. Returns how long the first octet takes: the latency, and what it waits for.
+  // From one port to another. Returns how long the first octet takes: the latency, and what it waits for.
   Duration send(Instant now, std::uint32_t from, std::uint32_t to, const Message& message);
   Duration time_of(std::uint32_t octets) const noexcept { return Bytes{octets} / config_.rate; }
 
@@ -70,8 +74,7 @@ class ScaleUp {
   void run_due(Instant now);
 
  private:
-  struct Place {
-    RankHost* nic;
+  struct Port {
     Instant sends_until{};
     Instant takes_until{};
   };
@@ -83,7 +86,9 @@ class ScaleUp {
   };
 
   ScaleUpConfig config_;
-  std::vector<Place> places_;
+  std::vector<RankHost*> nics_;  // by place
+  std::vector<Port> ports_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> port_of_;  // by place and GPU
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   std::uint64_t sent_ = 0;
   std::shared_ptr<bool> changed_ = std::make_shared<bool>(false);

@@ -23,22 +23,43 @@ void all_reduce(Plan& plan, Range range) {
   all_gather(plan, blocks);
 }
 // What comes in is put behind what goes out.
-void all_to_all(Plan& plan, const Ranges& blocks) {
-  const Ranges own = plan.blocks();
+void all_to_all(Plan& plan) {
   each_pair(plan, [&](std::uint32_t from, std::uint32_t to) {
-    plan.copy(from, to, blocks[to], plan.whole().octets + own[from].offset + (blocks[to].offset - own[to].offset));
+    const Range all = plan.outgoing(from, to);
+    const Range part = plan.of_channel(all);
+    plan.copy(from, to, part, plan.incoming(from, to) + (part.offset - all.offset));
   });
+}
+void reduce(Plan& plan, Range range) {
+  for (std::uint32_t r = 0; r < plan.ranks(); ++r)
+    if (r != plan.shape().root) plan.reduce(r, plan.shape().root, range);
+}
+void gather(Plan& plan, const Ranges& blocks) {
+  for (std::uint32_t r = 0; r < plan.ranks(); ++r)
+    if (r != plan.shape().root) plan.copy(r, plan.shape().root, blocks[r]);
+}
+void scatter(Plan& plan, const Ranges& blocks) {
+  for (std::uint32_t r = 0; r < plan.ranks(); ++r)
+    if (r != plan.shape().root) plan.copy(plan.shape().root, r, blocks[r]);
+}
+void send_recv(Plan& plan, Range range) {
+  for (std::uint32_t r = 0; r < plan.ranks(); ++r)
+    plan.copy(r, (r + 1) % plan.ranks(), range, plan.second_buffer() + range.offset);
 }
 
 }  // namespace
 
 constinit const Algorithm kDirect{
     .name = "direct",
-    .help = "each rank sends to all others in parallel; 1 or 2 steps",
+    .help = "each rank sends to all that need its data in parallel; 1 or 2 steps",
     .all_reduce = all_reduce,
     .reduce_scatter = reduce_scatter,
     .all_gather = all_gather,
+    .reduce = reduce,
+    .gather = gather,
+    .scatter = scatter,
     .all_to_all = all_to_all,
+    .send_recv = send_recv,
     .transfers = all_pairs_twice,
 };
 

@@ -74,6 +74,12 @@ void broadcast(Plan& plan, Range range) {
   std::ranges::rotate(who, std::ranges::find(who, plan.shape().root));
   for (std::size_t i = 0; i + 1 < who.size(); ++i) plan.copy(who[i], who[i + 1], range);
 }
+// The same chain, to the root.
+void reduce(Plan& plan, Range range) {
+  Ranks who = order(plan);
+  std::ranges::rotate(who, std::ranges::find(who, plan.shape().root) + 1);
+  for (std::size_t i = 0; i + 1 < who.size(); ++i) plan.reduce(who[i], who[i + 1], range);
+}
 
 }  // namespace
 
@@ -97,6 +103,7 @@ constinit const Algorithm kRing{
     .reduce_scatter = reduce_scatter,
     .all_gather = all_gather,
     .broadcast = broadcast,
+    .reduce = reduce,
     .channels_by_nic = true,
     .transfers = all_pairs_twice,
 };

@@ -66,6 +66,20 @@ struct Groups {
     std::ranges::rotate(out, std::ranges::find(out, heads[j][g]));
     return out;
   }
+
+  std::uint32_t group_of(std::uint32_t rank) const {
+    std::uint32_t g = 0;
+    while (std::ranges::find(members[g], rank) == members[g].end()) ++g;
+    return g;
+  }
+
+  // Within the root's group: from the root to the head, and from there on.
+  Ranks chain_of_root(std::size_t g, std::size_t j, std::uint32_t root) const {
+    Ranks own = chain(g, j);
+    std::erase(own, root);
+    own.insert(own.begin(), root);
+    return own;
+  }
 };
 
 // The parts of the data, with their heads, that a channel does. As many channels as parts, or a multiple: one each, as NCCL
@@ -83,6 +97,10 @@ std::vector<std::size_t> parts_of_channel(const Plan& plan, std::size_t parts) {
 
 void chain_down(Plan& plan, const Ranks& chain, Range range) {
   for (std::size_t i = 1; i < chain.size(); ++i) plan.copy(chain[i - 1], chain[i], range);
+}
+
+void chain_up(Plan& plan, const Ranks& chain, Range range) {
+  for (std::size_t i = chain.size() - 1; i >= 1; --i) plan.reduce(chain[i], chain[i - 1], range);
 }
 
 void in_pieces(Plan& plan, Range range) {
@@ -104,10 +122,7 @@ void tree_all_reduce(Plan& plan, Range range, const std::vector<std::uint32_t>& 
       const Ranks& head = groups.heads[j];
       in_pieces(plan, halves[t]);
       plan.begin_stream(kSlots);
-      for (std::size_t g = 0; g < n; ++g) {
-        const Ranks chain = groups.chain(g, j);
-        for (std::size_t i = chain.size() - 1; i >= 1; --i) plan.reduce(chain[i], chain[i - 1], halves[t]);
-      }
+      for (std::size_t g = 0; g < n; ++g) chain_up(plan, groups.chain(g, j), halves[t]);
       for (const TreeEdge& e : tree.down | std::views::reverse) plan.reduce(head[e.child], head[e.parent], halves[t]);
       plan.begin_stream(kSlots);
       for (const TreeEdge& e : tree.down) plan.copy(head[e.parent], head[e.child], halves[t]);
@@ -127,17 +142,13 @@ void tree_broadcast(Plan& plan, Range range, const std::vector<std::uint32_t>& g
   const Groups groups(plan, group);
   const auto n = static_cast<std::uint32_t>(groups.members.size());
   const std::uint32_t root = plan.shape().root;
-  std::uint32_t first = 0;
-  while (std::ranges::find(groups.members[first], root) == groups.members[first].end()) ++first;
+  const std::uint32_t first = groups.group_of(root);
   const std::vector<std::size_t> mine = parts_of_channel(plan, groups.heads.size());
   const Ranges parts = plan.split(range, mine.size());
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const std::size_t j = mine[part];
     const auto head = [&](std::uint32_t node) { return groups.heads[j][(first + 1 + node) % n]; };
-    // Within the root's group: to the head, and from there on.
-    Ranks own = groups.chain(first, j);
-    std::erase(own, root);
-    own.insert(own.begin(), root);
+    const Ranks own = groups.chain_of_root(first, j, root);
     const Ranges halves = plan.split(parts[part], 2);
     for (std::uint32_t t = 0; t < 2; ++t) {
       in_pieces(plan, halves[t]);
@@ -149,6 +160,35 @@ void tree_broadcast(Plan& plan, Range range, const std::vector<std::uint32_t>& g
       for (const TreeEdge& e : tree.down) plan.copy(head(e.parent), head(e.child), halves[t]);
       for (std::uint32_t g = 0; g < n; ++g)
         if (g != first) chain_down(plan, groups.chain(g, j), halves[t]);
+    }
+  }
+}
+
+// As tree_broadcast, from the leaves to the root.
+void tree_reduce(Plan& plan, Range range, const std::vector<std::uint32_t>& group) {
+  const Groups groups(plan, group);
+  const auto n = static_cast<std::uint32_t>(groups.members.size());
+  const std::uint32_t root = plan.shape().root;
+  const std::uint32_t first = groups.group_of(root);
+  const std::vector<std::size_t> mine = parts_of_channel(plan, groups.heads.size());
+  const Ranges parts = plan.split(range, mine.size());
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const std::size_t j = mine[part];
+    const auto head = [&](std::uint32_t node) { return groups.heads[j][(first + 1 + node) % n]; };
+    const Ranks own = groups.chain_of_root(first, j, root);
+    const Ranges halves = plan.split(parts[part], 2);
+    for (std::uint32_t t = 0; t < 2; ++t) {
+      in_pieces(plan, halves[t]);
+      plan.begin_stream(kSlots);
+      for (std::uint32_t g = 0; g < n; ++g)
+        if (g != first) chain_up(plan, groups.chain(g, j), halves[t]);
+      if (n > 1) {
+        const BinaryTree tree = double_tree(n - 1, t);
+        for (const TreeEdge& e : tree.down | std::views::reverse)
+          plan.reduce(head(e.child), head(e.parent), halves[t]);
+        plan.reduce(head(tree.root), groups.heads[j][first], halves[t]);
+      }
+      chain_up(plan, own, halves[t]);
     }
   }
 }
@@ -171,6 +211,7 @@ constinit const Algorithm kTree{
         "with chains inside them",
     .all_reduce = [](Plan& plan, Range range) { tree_all_reduce(plan, range, plan.shape().host); },
     .broadcast = [](Plan& plan, Range range) { tree_broadcast(plan, range, plan.shape().host); },
+    .reduce = [](Plan& plan, Range range) { tree_reduce(plan, range, plan.shape().host); },
     .usual_for = Operation::kBroadcast,
     .transfers = tree_transfers,
 };

@@ -13,7 +13,8 @@ namespace railyard::collectives {
 // the data, so that all NICs of a host have their share of what goes between hosts.
 void tree_all_reduce(Plan& plan, Range range, const std::vector<std::uint32_t>& group);
 void tree_broadcast(Plan& plan, Range range, const std::vector<std::uint32_t>& group);
-// Algorithm::transfers of both.
+void tree_reduce(Plan& plan, Range range, const std::vector<std::uint32_t>& group);
+// Algorithm::transfers of all.
 double tree_transfers(const Layout& layout, double octets);
 
 }  // namespace railyard::collectives

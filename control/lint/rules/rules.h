@@ -23,6 +23,8 @@ extern const Rule kPathSlowerThanNics;     // speeds.cc
 extern const Rule kRateAboveLink;          // speeds.cc
 extern const Rule kReceiverSlowerThanLink; // speeds.cc
 extern const Rule kCablesUnused;           // speeds.cc
+extern const Rule kRanksWithoutScaleUp;    // ranks.cc
+extern const Rule kRailsUnused;            // ranks.cc
 extern const Rule kSprayInFixedOrder;      // paths.cc
 extern const Rule kLimitBelowFrame;        // memory.cc
 extern const Rule kPacketMemory;           // memory.cc

@@ -89,7 +89,7 @@ std::string jobs_table(const Report& r) {
                  percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
                  c.job->idle_cost_per_hour ? fmt::format("{:.2f}", *c.job->idle_cost_per_hour) : "-",
                  c.job->straggler ? fmt::format("{}: x {:.2f}", c.job->straggler->rank, c.job->straggler->factor) : "-",
-                 percent_text(std::max(0.0, c.job->overlap))});
+                 c.job->overlap ? percent_text(std::max(0.0, *c.job->overlap)) : std::string("-")});
   return table.empty() ? std::string() : "<h3>Training</h3>\n" + table.html();
 }
 

@@ -18,8 +18,6 @@
 namespace railyard::spec {
 namespace {
 
-using Operation = CollectiveOperation;
-
 // IP, UDP, BTH, RETH, immediate data and ICRC; and the SRETH of selective repeat.
 constexpr int kWriteImmOctets = 8 + 12 + 16 + 4 + 4;
 constexpr int kSelectiveRepeatOctets = 8;
@@ -64,20 +62,24 @@ class CollectiveCheck {
 
   // Selector by selector, because each NIC is there once.
   void check_ranks() {
-    std::map<PortName, std::size_t> rank;
+    std::map<RankAt, std::size_t> rank;
     for (std::size_t n = 0; n < c_.ranks.size() && c_.placement.empty(); ++n) {
       CollectiveSpec one;
       one.ranks = {c_.ranks[n]};
-      const std::vector<PortName> nics = spec::ranks(lab_, one);
-      if (nics.empty()) fail_selector(c_.ranks[n], selector_at(n));
-      for (const PortName& nic : nics)
-        if (const auto [found, is_new] = rank.try_emplace(nic, rank.size()); !is_new)
-          selector_at(n).fail(fmt::format("'{}': {} is already rank {}; expected each NIC once", c_.ranks[n],
-                                          format(nic), found->second));
+      const std::vector<RankAt> own = ranks_at(lab_, one);
+      if (own.empty()) fail_selector(c_.ranks[n], selector_at(n));
+      for (const RankAt& at : own)
+        if (const auto [found, is_new] = rank.try_emplace(at, rank.size()); !is_new)
+          selector_at(n).fail(fmt::format("'{}': {} is already rank {}; expected each {} once", c_.ranks[n],
+                                          at.gpu > 0 ? format(lab_, at) : format(at.nic), found->second,
+                                          at.gpu > 0 ? "GPU" : "NIC"));
     }
     ranks_ = spec::ranks(lab_, c_);
+    if (c_.is_trace() && ranks_.size() < c_.traced.graph->ranks.size())
+      at("trace").fail(fmt::format("has {} ranks, but there are {} NICs or GPUs; expected as many", c_.traced.graph->ranks.size(),
+                                   ranks_.size()));
     if (ranks_.size() < 2) at(c_.placement.empty() ? "ranks" : "placement").fail("one rank; expected at least 2");
-    if (c_.collective == Operation::kBroadcast && static_cast<std::size_t>(c_.root) >= ranks_.size())
+    if (collectives::traits(c_.collective).has_root && static_cast<std::size_t>(c_.root) >= ranks_.size())
       at("root").fail(fmt::format("there is no rank {}; expected 0..{}", c_.root, ranks_.size() - 1));
   }
 
@@ -100,9 +102,9 @@ class CollectiveCheck {
   }
 
   void check_division() const {
+    if (c_.is_trace()) return;
     const std::size_t n = ranks_.size();
-    const bool by_blocks = c_.collective == Operation::kReduceScatter || c_.collective == Operation::kAllGather ||
-                           c_.collective == Operation::kAllToAll;
+    const bool by_blocks = collectives::traits(c_.collective).by_blocks && !c_.has_unequal_parts();
     const auto unit = static_cast<std::int64_t>(c_.element_octets() * (by_blocks ? n : 1));
     if (c_.size.n % unit != 0) {
       const std::int64_t below = c_.size.n / unit * unit;
@@ -132,6 +134,7 @@ class CollectiveCheck {
     const double of_channel = static_cast<double>(c_.size.n) / channels;
     double all = 2 * n * pieces + channels * c_.used_algorithm()->transfers(layout(lab_, ranks_), of_channel);
     if (c_.pxn) all *= 2;
+    if (c_.is_trace()) all = static_cast<double>(c_.traced.graph->operations()) + pieces;
     if (all > kMostCollectiveMessages)
       at("chunk").fail(
           fmt::format("needs about {:.0f} messages per iteration; expected at most {:.0f}: larger chunks, or fewer "
@@ -145,6 +148,7 @@ class CollectiveCheck {
   void check_agents() const {
     const PortName& nic = *std::ranges::find_if(
         ranks_, [&](const PortName& rank) { return lab_.find(rank.node)->agent.has_value(); });
+    if (c_.is_trace()) at("trace").fail(fmt::format("rank {} is an agent's, and agents run no traces", format(nic)));
     if (c_.is_uet()) at("transport").fail(fmt::format("rank {} is an agent's RoCE device; expected roce", format(nic)));
     if (lab_.run.payload != Payload::kReal)
       at("ranks").fail(
@@ -177,12 +181,7 @@ class CollectiveCheck {
 
   // Only those that send to each other need a path, by whichever of their NICs.
   void check_neighbours(RankLinks& links) {
-    collectives::CollectiveShape shape = shape_of(lab_, c_, ranks_);
-    // The same transfers as of any size.
-    shape.size = std::uint64_t{64} * shape.element * shape.channels * shape.buckets * ranks_.size();
-    shape.chunk = kMostChunk / shape.element * shape.element;
-    const std::vector<RankProgram> programs =
-        collectives::plan_collective(shape, static_cast<std::uint32_t>(ranks_.size()));
+    const std::vector<RankProgram> programs = c_.is_trace() ? programs_of(lab_, c_, ranks_) : small_programs();
     const int packet = packet_octets();
     for (std::uint32_t r = 0; r < programs.size(); ++r)
       for (const RankConnection& c : programs[r].connections) {
@@ -191,6 +190,15 @@ class CollectiveCheck {
         if (!nics) fail_neighbours(r, c.peer);
         check_mtu(packet, nics->first, nics->second);
       }
+  }
+
+  // The same transfers as of the collective, of few octets.
+  std::vector<RankProgram> small_programs() const {
+    collectives::CollectiveShape shape = shape_of(lab_, c_, ranks_);
+    if (shape.matrix.empty())
+      shape.size = std::uint64_t{64} * shape.element * shape.channels * shape.buckets * ranks_.size();
+    shape.chunk = kMostChunk / shape.element * shape.element;
+    return collectives::plan_collective(shape, static_cast<std::uint32_t>(ranks_.size()));
   }
 
   [[noreturn]] void fail_neighbours(std::uint32_t from, std::uint32_t to) const {

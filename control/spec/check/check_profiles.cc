@@ -70,6 +70,29 @@ void check_interfaces(const Draft& draft) {
   }
 }
 
+// GPUs reach each other over the scale-up network, and each has a NIC that its host has.
+void check_gpus(const Draft& draft) {
+  for (const auto& [name, profile] : draft.lab.hosts) {
+    if (!profile.gpus && profile.gpu_nics.empty()) continue;
+    const Tree& said = draft.sections.hosts->at_or_self(name);
+    if (!profile.gpus) said.at_or_self("gpu-nics").fail("found without gpus; expected gpus with it");
+    if (!profile.scale_up)
+      said.at_or_self("gpus").fail(
+          "found without scale-up, by which the GPUs of a host reach each other; expected e.g. scale-up: { rate: 3600Gbps }");
+    if (!profile.gpu_nics.empty() && profile.gpu_nics.size() != static_cast<std::size_t>(*profile.gpus))
+      said.at_or_self("gpu-nics").fail(
+          fmt::format("found {} NICs; expected {}: one for each GPU", profile.gpu_nics.size(), *profile.gpus));
+    for (const NodeSpec& node : draft.lab.nodes) {
+      if (node.kind != NodeSpec::Kind::kHost || node.profile != name) continue;
+      for (std::size_t g = 0; g < profile.gpu_nics.size(); ++g)
+        if (static_cast<std::size_t>(profile.gpu_nics[g]) > node.nics.size())
+          said.at_or_self("gpu-nics").items[g].fail(fmt::format("NIC {} of GPU {}: {} has {} NIC{}", profile.gpu_nics[g],
+                                                                g + 1, node.name, node.nics.size(),
+                                                                node.nics.size() == 1 ? "" : "s"));
+    }
+  }
+}
+
 }  // namespace
 
 void check_profiles(const Draft& draft) {
@@ -86,6 +109,7 @@ void check_profiles(const Draft& draft) {
       expect_profile(draft.lab.hosts, node.profile, "host", where);
   }
   check_interfaces(draft);
+  check_gpus(draft);
 }
 
 }  // namespace railyard::spec

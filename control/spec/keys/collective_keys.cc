@@ -42,6 +42,30 @@ Form<CollectiveAlgorithm> algorithm_form() {
   return form;
 }
 
+void check_size(const Tree& map, const CollectiveSpec& c) {
+  const Tree* const size = map.find("size");
+  if (c.collective == Operation::kBarrier) {
+    if (size != nullptr) size->fail("does not apply to a barrier, which has no data; expected no size");
+    for (const char* key : {"channels", "chunk"})
+      if (const Tree* said = map.find(key)) said->fail("does not apply to a barrier, which has no data");
+    return;
+  }
+  for (const char* key : {"matrix", "skew"})
+    if (map.find(key) != nullptr && c.collective != Operation::kAllToAll)
+      map.at_or_self(key).fail("does not apply here; expected collective: all-to-all");
+  if (!c.matrix.empty() && c.skew.numerator > 0)
+    map.at_or_self("skew").fail("found with matrix, which says all sizes; expected one of the two");
+  if (!c.matrix.empty() && size != nullptr)
+    size->fail("found with matrix, which says all sizes; expected one of the two");
+  if (c.matrix.empty() && size == nullptr) map.fail("size is missing; expected the size of the data, e.g. 64MiB");
+}
+
+void check_trace(const Tree& map) {
+  for (const char* key : {"collective", "algorithm", "size", "matrix", "skew", "channels", "root", "datatype", "pxn",
+                          "reduce-rate", "forward", "backward", "buckets"})
+    if (const Tree* said = map.find(key)) said->fail("found with trace, which says what the ranks do; expected one of the two");
+}
+
 void check_keys(const Tree& map, const CollectiveSpec& c) {
   const std::vector<CollectiveAlgorithm>& known = algorithms(c.collective);
   if (c.algorithm && std::ranges::find(known, *c.algorithm) == known.end()) {
@@ -51,8 +75,13 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
         .fail(fmt::format("there is no {} for {}; expected {}", (*c.algorithm)->name, name(c.collective),
                           fmt::join(expected, " or ")));
   }
-  if (c.root != 0 && c.collective != Operation::kBroadcast)
-    map.at_or_self("root").fail("does not apply here; expected collective: broadcast");
+  const collectives::OperationTraits& traits = collectives::traits(c.collective);
+  if (c.root != 0 && !traits.has_root)
+    map.at_or_self("root").fail("does not apply here; expected collective: broadcast, reduce, gather or scatter");
+  if (c.is_trace())
+    check_trace(map);
+  else
+    check_size(map, c);
   if (map.find("service") != nullptr && !c.is_uet())
     map.at_or_self("service").fail("does not apply here; expected transport: uet");
   check_path_mtu(map, c.path_mtu, c.is_uet());
@@ -60,7 +89,7 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
     if (map.find(key) != nullptr && c.collective != Operation::kAllReduce)
       map.at_or_self(key).fail("does not apply here; expected collective: all-reduce");
   for (const char* key : {"buckets", "jitter", "stragglers"})
-    if (map.find(key) != nullptr && !c.computes())
+    if (map.find(key) != nullptr && !c.computes() && !c.is_trace())
       map.at_or_self(key).fail("applies to compute steps only; expected forward or backward with it");
   if (!c.placement.empty())
     if (const Tree* ranks = map.find("ranks"))
@@ -73,12 +102,39 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
 // A placement says it in its place.
 Key<CollectiveSpec> ranks_key() {
   Key<CollectiveSpec> k = key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
-                              "hosts or single NICs, in rank order. Each NIC is one rank and is listed once. A host "
+                              "hosts or single NICs, in rank order. Each GPU of hosts with gpus is one rank; of other "
+                              "hosts each NIC. None is listed twice. A host "
                               "whose NICs are all cabled to hosts is one rank: it uses the NIC that leads to the other "
                               "rank")
                               .show();
   k.write = [write = k.write](const CollectiveSpec& c) { return c.placement.empty() ? write(c) : Tree{}; };
   return k;
+}
+
+// A barrier has none, and a matrix says it.
+Key<CollectiveSpec> size_key() {
+  constexpr Bytes kMostSize{std::int64_t{1} << 36};
+  std::vector<std::string> meanings;
+  for (const Operation o : collectives::kOperations)
+    meanings.push_back(fmt::format("{}: {}", name(o), collectives::traits(o).size_means));
+  Key<CollectiveSpec> k = key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
+                              fmt::format("as in nccl-tests: {}", fmt::join(meanings, "; ")))
+                              .show();
+  k.write = [write = k.write](const CollectiveSpec& c) {
+    return c.collective == Operation::kBarrier || !c.matrix.empty() || c.is_trace() ? Tree{} : write(c);
+  };
+  return k;
+}
+
+// A trace says it.
+Key<CollectiveSpec> without_trace(Key<CollectiveSpec> k) {
+  k.write = [write = k.write](const CollectiveSpec& c) { return c.is_trace() ? Tree{} : write(c); };
+  return k;
+}
+
+std::optional<std::string> at_most_four(const Ratio& value) {
+  if (value.numerator <= 4 * value.denominator) return std::nullopt;
+  return fmt::format("{} is above 4; expected an exponent of 0 to 4", format(value));
 }
 
 }  // namespace
@@ -98,14 +154,16 @@ const Table<StragglerSpec>& straggler_keys() {
 }
 
 const Table<CollectiveSpec>& collective_keys() {
-  constexpr Bytes kMostSize{std::int64_t{1} << 36};
   constexpr std::uint32_t kMostChunk = 1u << 30;
   static const Table<CollectiveSpec> table{
       "collective",
       "A collective operation of built-in NICs over RoCEv2 or UET. Each NIC is one rank and sends a message as soon as "
       "its data are available",
       {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
-       key("collective", &CollectiveSpec::collective, operation_form(), "operation to run").show(),
+       without_trace(key("collective", &CollectiveSpec::collective, operation_form(), "operation to run").show()),
+       key("trace", &CollectiveSpec::trace, file_path(4095),
+           "file of what the ranks do, instead of collective and size: a schedule in GOAL, as of LogGOPSim and ATLAHS. It "
+           "says how many ranks there are; of more NICs or GPUs the first ones are used"),
        key("algorithm", &CollectiveSpec::algorithm, algorithm_form(), collectives::algorithms_help()),
        key("transport", &CollectiveSpec::transport,
            choice<CollectiveTransport>({{"roce", CollectiveTransport::kRoce}, {"uet", CollectiveTransport::kUet}}),
@@ -114,25 +172,29 @@ const Table<CollectiveSpec>& collective_keys() {
        key("service", &CollectiveSpec::service,
            choice<CollectiveService>({{"rud", CollectiveService::kRud}, {"rod", CollectiveService::kRod}}),
            "uet: reliable unordered delivery over many paths (rud), or ordered delivery over one path (rod)"),
-       key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
-           "as in nccl-tests: all-reduce, broadcast: each rank's buffer; reduce-scatter: each rank's input; "
-           "all-gather: each rank's output; all-to-all: data that each rank sends, its own part included")
-           .require(),
+       size_key(),
        key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk),
            "maximum message size in bytes; longer data are split"),
-       key("channels", &CollectiveSpec::channels, integer(1, 64),
+       without_trace(key("channels", &CollectiveSpec::channels, integer(1, 64),
            "parallel parts of the operation, each over its own QPs with their own UDP source ports, or over its own "
            "PDCs. Default: 1; ring in hosts with a scale-up network: one per rank of the host, each through another NIC, "
            "as in NCCL")
-           .show(),
+           .show()),
        ranks_key(),
        key("placement", &CollectiveSpec::placement, file_path(4095),
            "file that places the ranks, instead of ranks: CSV with the columns rank, host and optionally rail (a NIC "
-           "of the host, default 1)"),
+           "of the host, default 1), or gpu where hosts have GPUs"),
        key("pxn", &CollectiveSpec::pxn, boolean(),
            "send data for another host and another rail over the scale-up network first, to the local rank at that "
            "rail; from there they cross the fabric on that rail"),
-       key("root", &CollectiveSpec::root, integer(0, 65535), "broadcast: rank that has the data"),
+       key("root", &CollectiveSpec::root, integer(0, 65535),
+           "broadcast, scatter: rank that has the data; reduce, gather: rank that gets them"),
+       key("matrix", &CollectiveSpec::matrix, file_path(4095),
+           "all-to-all: file of what each rank sends to each, instead of size: CSV, a line per sender and in it the "
+           "bytes for rank 0, 1, ..."),
+       key("skew", &CollectiveSpec::skew, checked<Ratio>(ratio(), at_most_four),
+           "all-to-all, as of a mixture of experts: exponent of the Zipf distribution by which ranks are sent to; which "
+           "rank is popular is drawn from run.seed. 0: all parts are equal"),
        key("datatype", &CollectiveSpec::datatype,
            choice<CollectiveDatatype>(
                {{"uint32", CollectiveDatatype::kUint32}, {"uint64", CollectiveDatatype::kUint64}}),

@@ -246,6 +246,11 @@ const Table<HostProfile>& host_keys() {
        key("scale-up", &HostProfile::scale_up,
            either("off", std::optional<ScaleUpSpec>{}, maybe(map_of(scale_up_keys()))),
            "network between ranks of collectives in one host; off: they use their NICs and the fabric"),
+       key("gpus", &HostProfile::gpus, maybe(integer(1, 1024)),
+           "GPUs of a host: each is a rank of collectives and uses one of the NICs, which GPUs may share; needs scale-up. "
+           "Default: each NIC is a rank"),
+       key("gpu-nics", &HostProfile::gpu_nics, list_of(integer(1, 64)),
+           "NIC of GPU 1, 2, ...; default: spread evenly, neighbours at the same NIC"),
        key("qos", &HostProfile::qos, name_form(),
            "name of the QoS profile; the scheduling of its classes is the NIC's ETS")
            .show(),

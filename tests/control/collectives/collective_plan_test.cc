@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "control/collectives/plan_builder.h"
+#include "control/collectives/skewed_matrix.h"
 #include "dataplane/base/rng.h"
 
 namespace railyard::collectives {
@@ -144,15 +147,14 @@ TEST_P(EveryAlgorithm, BringsTheRightDataToAllRanks) {
           SCOPED_TRACE(testing::Message() << a->name << " of " << n << ", " << channels << " in " << chunk);
           CollectiveShape shape{.operation = GetParam(), .algorithm = a, .size = std::uint64_t{4} * n * 11,
                                 .chunk = chunk, .channels = channels};
-          if (shape.operation == Operation::kBroadcast) shape.root = n / 2;
+          if (traits(shape.operation).has_root) shape.root = n / 2;
           expect_right(shape, n, n * chunk);
         }
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, EveryAlgorithm,
-                         testing::Values(Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
-                                         Operation::kBroadcast, Operation::kAllToAll),
+                         testing::ValuesIn(kOperations),
                          [](const auto& c) {
                            std::string word(name(c.param));
                            std::erase(word, '-');
@@ -196,7 +198,7 @@ TEST_P(EveryAlgorithm, GoesOverRailsOrByTheRankThatIsOnThem) {
     for (const bool pxn : {false, true}) {
       SCOPED_TRACE(testing::Message() << a->name << (pxn ? " by relays" : ""));
       const CollectiveShape shape = in_hosts({.operation = GetParam(), .algorithm = a, .size = 4 * 16 * 11, .chunk = 64,
-                                              .channels = 3, .root = 5u * (GetParam() == Operation::kBroadcast),
+                                              .channels = 3, .root = traits(GetParam()).has_root ? 5u : 0u,
                                               .pxn = pxn},
                                              4);
       expect_right(shape, 16, 3);
@@ -235,7 +237,7 @@ TEST(CollectivePlan, EachChannelOfARingLeavesItsHostsAtAnotherRail) {
 
 // As many channels as NICs: each channel's trees are on one rail, and together they are on all. One channel is on all.
 TEST(CollectivePlan, ChannelsOfATreeShareTheRails) {
-  for (const Operation operation : {Operation::kAllReduce, Operation::kBroadcast})
+  for (const Operation operation : {Operation::kAllReduce, Operation::kBroadcast, Operation::kReduce})
     for (const std::uint32_t channels : {1u, 2u, 3u, 4u, 8u}) {
       const CollectiveShape shape =
           in_hosts({.operation = operation, .algorithm = &kTree, .size = 4 * 16 * 48, .channels = channels}, 4);
@@ -323,6 +325,13 @@ TEST(CollectivePlan, EachRankSendsWhatTheAlgorithmIsKnownFor) {
   // Of one half up once and down to two, of the other half up once.
   EXPECT_EQ(most(Operation::kAllReduce, kTree), 2 * kSize);
   EXPECT_EQ(most(Operation::kBroadcast, kTree), kSize);
+  EXPECT_EQ(most(Operation::kReduce, kRing), kSize);
+  EXPECT_EQ(most(Operation::kReduce, kTree), kSize);
+  EXPECT_EQ(most(Operation::kReduce, kDirect), kSize);
+  EXPECT_EQ(most(Operation::kGather, kDirect), kSize / 8);
+  EXPECT_EQ(most(Operation::kScatter, kDirect), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kSendRecv, kDirect), kSize);
+  EXPECT_EQ(most(Operation::kBarrier, kDissemination), 3 * 4u);
 }
 
 // The longest way from a send to one that waits for it, over all ranks.
@@ -378,7 +387,7 @@ TEST(CollectivePlan, OddChannelsOfASingleTreeGiveTheWorkToOthers) {
 
 // Three hosts of two, three and four ranks: each host's parts end at its ranks on rails 1 and 2.
 TEST(CollectivePlan, TreesOfUnequalHostsLeaveThemAtCommonRails) {
-  for (const Operation o : {Operation::kAllReduce, Operation::kBroadcast})
+  for (const Operation o : {Operation::kAllReduce, Operation::kBroadcast, Operation::kReduce})
     for (const Algorithm* a : {&kTree, &kHierarchicalTree}) {
       CollectiveShape shape{.operation = o, .algorithm = a, .size = 4 * 97, .chunk = 16, .channels = 2};
       shape.host = {0, 0, 1, 1, 1, 2, 2, 2, 2};
@@ -419,6 +428,79 @@ TEST(CollectivePlan, BusbwFactorsAreThoseOfNcclTests) {
   EXPECT_DOUBLE_EQ(busbw_factor(Operation::kAllGather, 8), 0.875);
   EXPECT_DOUBLE_EQ(busbw_factor(Operation::kAllToAll, 8), 0.875);
   EXPECT_DOUBLE_EQ(busbw_factor(Operation::kBroadcast, 8), 1);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kReduce, 8), 1);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kGather, 8), 0.875);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kScatter, 8), 0.875);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kSendRecv, 8), 1);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kBarrier, 8), 0);
+}
+
+// Whoever has passed a barrier has heard of everybody, directly or by others.
+TEST(CollectivePlan, NobodyPassesABarrierBeforeTheLastOneIsThere) {
+  for (const std::uint32_t n : {2u, 3u, 5u, 8u, 13u, 16u}) {
+    const auto programs = plan_collective({.operation = Operation::kBarrier}, n);
+    // Who is known at a rank after so many rounds; a send of round k carries what its rank knew before.
+    std::vector<std::set<std::uint32_t>> known(n);
+    for (std::uint32_t r = 0; r < n; ++r) known[r] = {r};
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> carried;
+    std::vector<std::vector<std::uint32_t>> waits(n);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> next;
+    for (const RankProgram& p : programs)
+      for (std::uint32_t s = 0; s < p.steps.size(); ++s) {
+        waits[p.rank].push_back(p.steps[s].waits_for);
+        if (p.steps[s].kind == Kind::kSend && p.steps[s].waits_for == 0) next.emplace_back(p.rank, s);
+      }
+    // What each waits for, and no more, is in what it carries.
+    for (const auto& [r, s] : next) carried[{r, s}] = {r};
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      const auto [rank, step] = next[i];
+      const RankProgram& peer = programs[programs[rank].connections[programs[rank].steps[step].connection].peer];
+      const std::uint32_t receive = programs[rank].steps[step].peer_step;
+      known[peer.rank].insert(carried[{rank, step}].begin(), carried[{rank, step}].end());
+      for (std::uint32_t k = peer.steps[receive].first_after; k < peer.steps[receive].end_after; ++k) {
+        const std::pair key{peer.rank, peer.after[k]};
+        carried[key].insert(peer.rank);
+        carried[key].insert(carried[{rank, step}].begin(), carried[{rank, step}].end());
+        if (--waits[peer.rank][peer.after[k]] == 0) next.push_back(key);
+      }
+    }
+    for (std::uint32_t r = 0; r < n; ++r) EXPECT_EQ(known[r].size(), n) << "rank " << r << " of " << n;
+  }
+}
+
+// From rank 0 nothing goes to rank 1, and rank 2 is sent most.
+TEST(CollectivePlan, PartsOfAnAllToAllMayBeUnequal) {
+  const CollectiveShape shape{.operation = Operation::kAllToAll,
+                              .size = 4 * 60,
+                              .chunk = 16,
+                              .channels = 2,
+                              .matrix = {8, 0, 40, 4, 4, 88, 12, 16, 212}};
+  expect_right(shape, 3);
+  std::vector<std::vector<std::uint64_t>> between(3, std::vector<std::uint64_t>(3));
+  for (const RankProgram& p : plan_collective(shape, 3))
+    for (const CollectiveStep& s : p.steps)
+      if (s.kind == Kind::kSend) between[p.rank][p.connections[s.connection].peer] += s.octets;
+  EXPECT_EQ(between, (std::vector<std::vector<std::uint64_t>>{{0, 0, 40}, {4, 0, 88}, {12, 16, 0}}));
+  // Rank 2 gets 128 octets from the others; the largest row has 240.
+  EXPECT_DOUBLE_EQ(busbw_factor(shape, 3), 128.0 / 240);
+  EXPECT_DOUBLE_EQ(busbw_factor(CollectiveShape{.operation = Operation::kAllToAll, .size = 240}, 3), 2.0 / 3);
+}
+
+TEST(SkewedMatrix, EachSendsItsSizeAndMostOfItToThePopularOnes) {
+  const std::uint32_t n = 8;
+  const auto matrix = skewed_matrix(n, 4 * 100'000, 4, 1.0, 7);
+  std::vector<std::uint64_t> column(matrix.begin(), matrix.begin() + n);
+  for (std::uint32_t r = 0; r < n; ++r) {
+    const auto row = matrix.begin() + r * n;
+    EXPECT_EQ(std::accumulate(row, row + n, std::uint64_t{0}), 400'000u);
+    EXPECT_TRUE(std::equal(row, row + n, column.begin())) << "all senders have the same favourites";
+  }
+  // Zipf: 1, 1/2, ..., 1/8 of the sum of those, which is 2.717857.
+  std::ranges::sort(column, std::greater<>());
+  for (std::uint32_t k = 0; k < n; ++k) EXPECT_NEAR(static_cast<double>(column[k]), 400'000 / 2.717857 / (k + 1), 8);
+  EXPECT_NE(matrix, skewed_matrix(n, 4 * 100'000, 4, 1.0, 8)) << "others are popular with another seed";
+  // No skew: equal parts.
+  for (const std::uint64_t octets : skewed_matrix(n, 4 * 800, 4, 0.0, 1)) EXPECT_EQ(octets, 400u);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
+#include "tests/support/temporary_file.h"
 
 namespace railyard::spec {
 namespace {
@@ -82,7 +83,8 @@ TEST(CollectiveSpecs, RingsHaveAChannelForEachNicOfAHostWithScaleUp) {
 TEST(CollectiveSpecs, TheUsualAlgorithmIsTheFirstOfItsKind) {
   for (const auto& [operation, algorithm] :
        {std::pair{"all-reduce", "ring"}, {"reduce-scatter", "ring"}, {"all-gather", "ring"}, {"broadcast", "tree"},
-        {"all-to-all", "direct"}}) {
+        {"all-to-all", "direct"}, {"reduce", "ring"}, {"gather", "direct"}, {"scatter", "direct"},
+        {"send-recv", "direct"}}) {
     const Lab l = parse(collective_with(std::string("size: 1KiB, collective: ") + operation), "x.yaml");
     EXPECT_EQ(l.collectives[0].used_algorithm()->name, algorithm);
     EXPECT_EQ(ranks(l, l.collectives[0]).size(), 8u);
@@ -150,6 +152,57 @@ TEST(CollectiveSpecs, TheReferenceHasEveryAlgorithm) {
   }
 }
 
+TEST(CollectiveSpecs, ABarrierHasNoSize) {
+  const Lab l = parse(collective_with("collective: barrier, repeats: 3"), "x.yaml");
+  EXPECT_EQ(l.collectives[0].used_algorithm(), &collectives::kDissemination);
+  EXPECT_EQ(to_yaml(l).find("size: 0"), std::string::npos);
+  EXPECT_EQ(parse(to_yaml(l), "again.yaml"), l);
+  EXPECT_EQ(collective_error("collective: barrier, size: 1KiB"),
+            "x.yaml:4:42: collectives.0.size: does not apply to a barrier, which has no data; expected no size");
+  EXPECT_EQ(collective_error("collective: reduce"),
+            "x.yaml:4:5: collectives.0: size is missing; expected the size of the data, e.g. 64MiB");
+}
+
+// What each rank sends to each, from a file or by Zipf's law.
+TEST(CollectiveSpecs, PartsOfAnAllToAllMayBeUnequal) {
+  const test::TemporaryFile matrix("matrix.csv");
+  const auto write = [&](const std::string& text) { matrix.put(text); };
+  const auto with = [&](const std::string& more = "") {
+    return "collective: all-to-all, ranks: [h1, h2, h3], matrix: " + matrix.name() + more;
+  };
+  write("# bytes to 0, 1, 2\n0,400,1200\n\n 8, 0, 16\n4,4,4\n");
+  const Lab l = parse(collective_with(with()), "x.yaml");
+  EXPECT_EQ(l.collectives[0].size.n, 1600);
+  EXPECT_EQ(shape_of(l, l.collectives[0], ranks(l, l.collectives[0])).matrix,
+            (std::vector<std::uint64_t>{0, 400, 1200, 8, 0, 16, 4, 4, 4}));
+  EXPECT_EQ(parse(to_yaml(l), "again.yaml"), l);
+
+  const auto wrong = [&](const std::string& text) {
+    write(text);
+    const std::string error = collective_error(with());
+    EXPECT_EQ(error.find(matrix.name() + ":"), 0u) << error;
+    return error.substr(std::min(error.size(), matrix.name().size() + 1));
+  };
+  EXPECT_EQ(wrong("0,4,4\n4,0,4\n"), "2:1: 2 lines; expected 3: one for each rank");
+  EXPECT_EQ(wrong("0,4,4\n4,0\n4,4,0\n"), "2:1: 2 numbers; expected 3: one for each rank");
+  EXPECT_EQ(wrong("0,4,4\n4,0,4\n4,4,0\n1,1,1\n"), "4:1: more lines than ranks; expected 3 lines");
+  EXPECT_EQ(wrong("0,4,x\n4,0,4\n4,4,0\n"), "1:1: 'x' for rank 2; expected a number of bytes up to 68719476736");
+  EXPECT_EQ(wrong("0,4,6\n4,0,4\n4,4,0\n"), "1:1: 6 bytes for rank 2 are not a multiple of an element's 4");
+  EXPECT_EQ(wrong("0,4,0\n4,0,0\n0,0,8\n"),
+            "3:1: rank 2 neither sends nor receives; expected data for each rank, or fewer ranks");
+  write("0,4,4\n4,0,4\n4,4,0\n");
+  EXPECT_NE(collective_error(with(", size: 1KiB")).find("found with matrix, which says all sizes"), std::string::npos);
+  EXPECT_NE(collective_error("collective: all-reduce, size: 1KiB, skew: 1").find("expected collective: all-to-all"),
+            std::string::npos);
+  EXPECT_NE(collective_error("collective: all-to-all, size: 1KiB, skew: 5").find("expected an exponent of 0 to 4"),
+            std::string::npos);
+
+  const Lab skewed = parse(collective_with("collective: all-to-all, size: 1000B, skew: 1.2"), "x.yaml");
+  const auto parts = shape_of(skewed, skewed.collectives[0], ranks(skewed, skewed.collectives[0])).matrix;
+  ASSERT_EQ(parts.size(), 64u);
+  EXPECT_GT(std::ranges::max(parts), 3 * std::ranges::min(parts));
+}
+
 TEST(CollectiveErrors, Ranks) {
   EXPECT_EQ(collective_error("size: 1MiB, ranks: h1"),
             "x.yaml:4:35: collectives.0.ranks: one rank; expected at least 2");
@@ -171,7 +224,8 @@ TEST(CollectiveErrors, Ranks) {
   EXPECT_EQ(collective_error("collective: broadcast, size: 1MiB, root: 8"),
             "x.yaml:4:57: collectives.0.root: there is no rank 8; expected 0..7");
   EXPECT_EQ(collective_error("size: 1MiB, root: 1"),
-            "x.yaml:4:34: collectives.0.root: does not apply here; expected collective: broadcast");
+            "x.yaml:4:34: collectives.0.root: does not apply here; expected collective: broadcast, reduce, gather or "
+            "scatter");
 }
 
 // Hosts whose RDMA devices an agent drives are ranks as those built in are.

@@ -24,6 +24,7 @@ struct CollectiveEnd {
   QpAttributes attributes{};
   std::optional<SelectiveRepeatConfig> selective_repeat{};  // all ends or none
   Duration phase{};                                         // its rank starts so much later
+  std::uint32_t gpu = 0;  // of the host, from 1; 0: the NIC itself is the rank
 };
 
 class CollectiveConnection {

@@ -14,6 +14,7 @@ namespace railyard::uet {
 struct CollectiveEnd {
   UetRank* rank = nullptr;
   const RankHost* nic = nullptr;
+  std::uint32_t gpu = 0;  // of the host, from 1; 0: the NIC itself is the rank
 };
 
 // From one rank to another.

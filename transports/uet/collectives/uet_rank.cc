@@ -54,6 +54,7 @@ void UetRank::make_contexts(Nic& nic) {
   for (const RankConnection& c : program().connections) channels = std::max(channels, c.channel + 1);
   for (std::uint32_t channel = 0; channel < channels; ++channel)
     nic.contexts.push_back(nic.engine->create_context({.job_id = job_.job_id,
+                                                       .pid_on_fep = job_.pid_on_fep,
                                                        .resource_index = static_cast<std::uint16_t>(channel),
                                                        .initiator = program().rank,
                                                        .domain = kCollectiveDomain,
@@ -67,8 +68,9 @@ std::uint32_t UetRank::add_nic(Engine& engine, std::uint8_t data_class) {
   return register_at(engine.memory());
 }
 
-void UetRank::connect(std::uint32_t connection, PeerId peer, MemoryRegions::Key key, std::uint64_t stride) {
-  connections_[connection] = {connections_[connection].nic, peer, key, stride};
+void UetRank::connect(std::uint32_t connection, PeerId peer, std::uint16_t pid_on_fep, MemoryRegions::Key key,
+                      std::uint64_t stride) {
+  connections_[connection] = {connections_[connection].nic, peer, pid_on_fep, key, stride};
 }
 
 // ---- Messages that go ----------------------------------------------------------------------------------------------
@@ -79,6 +81,7 @@ SendWr UetRank::write_to(std::uint32_t connection) const noexcept {
           .mode = job_.mode,
           .peer = connections_[connection].peer,
           .lane = lane_of(channel),
+          .pid_on_fep = connections_[connection].pid_on_fep,
           .resource_index = static_cast<std::uint16_t>(channel),
           .memory_key = connections_[connection].key,
           .data_class = nics_[connections_[connection].nic].data_class};

@@ -19,6 +19,7 @@ struct RankJob {
   std::uint32_t job_id = 2;  // 24 bits; nobody else's at its NICs
   DeliveryMode mode = DeliveryMode::kRud;  // or kRod
   std::uint8_t data_class = 0;             // as its NIC counts them
+  std::uint16_t pid_on_fep = 0;            // of this rank; GPUs that share a NIC have their own
 };
 
 class UetRank final : public CollectiveRank {
@@ -26,7 +27,8 @@ class UetRank final : public CollectiveRank {
   UetRank(Engine& engine, const CollectiveConfig& config, RankProgram program, bool real_payload, const RankJob& job);
 
   // The rank at the other end of a connection is at `peer`, and its memory has this key; its repeats are `stride` apart.
-  void connect(std::uint32_t connection, PeerId peer, MemoryRegions::Key key, std::uint64_t stride);
+  void connect(std::uint32_t connection, PeerId peer, std::uint16_t pid_on_fep, MemoryRegions::Key key,
+               std::uint64_t stride);
   // Connections may go through other NICs of the rank's host: adds one; returns its number, 0 is the first one.
   std::uint32_t add_nic(Engine& engine, std::uint8_t data_class);
   void use_nic(std::uint32_t connection, std::uint32_t nic) noexcept { connections_[connection].nic = nic; }
@@ -42,6 +44,7 @@ class UetRank final : public CollectiveRank {
   bool take_completions(Instant now);
 
   std::uint32_t job_id() const noexcept { return job_.job_id; }
+  std::uint16_t pid_on_fep() const noexcept { return job_.pid_on_fep; }
   // What its NIC sees of its packets: one with payload was sent; one has come with CE, or while others before it were
   // missing.
   void note_sent(bool again) noexcept {
@@ -57,6 +60,7 @@ class UetRank final : public CollectiveRank {
   struct Connection {
     std::uint32_t nic = 0;
     PeerId peer{};
+    std::uint16_t pid_on_fep = 0;  // of the peer
     MemoryRegions::Key key = 0;  // of its memory
     std::uint64_t stride = 0;
   };

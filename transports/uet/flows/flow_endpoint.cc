@@ -101,7 +101,7 @@ void FlowEndpoint::note_of_rank(const InPacket& in, bool early) noexcept {
   const auto* request = std::get_if<SesRequestValues>(&in.packet.ses);
   if (request == nullptr || in.payload.octets == 0) return;
   const auto note = [&](UetRank& rank) {
-    if (rank.job_id() != request->job_id) return;
+    if (rank.job_id() != request->job_id || rank.pid_on_fep() != request->pid_on_fep) return;
     if (in.ce) rank.note_marked();
     if (early) rank.note_out_of_order();
   };

@@ -27,8 +27,7 @@ INSTANTIATE_TEST_SUITE_P(Payload, BothPayloads, testing::Bool(),
                          [](const auto& c) { return c.param ? "real" : "elided"; });
 
 TEST_P(BothPayloads, EveryAlgorithmEndsVerifiedOnEveryRank) {
-  for (const Operation o : {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
-                            Operation::kBroadcast, Operation::kAllToAll})
+  for (const Operation o : collectives::kOperations)
     for (const Algorithm* a : algorithms(o))
       for (const std::uint32_t element : {4u, 8u}) {
         SCOPED_TRACE(std::string(name(o)) + " " + std::string(a->name));
@@ -145,8 +144,7 @@ CollectiveShape in_hosts(CollectiveShape shape) {
 }
 
 TEST_P(BothPayloads, RanksOfOneHostReachEachOtherWithoutPackets) {
-  for (const Operation o : {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
-                            Operation::kBroadcast, Operation::kAllToAll})
+  for (const Operation o : collectives::kOperations)
     for (const Algorithm* a : algorithms(o))
       for (const bool pxn : {false, true}) {
         SCOPED_TRACE(std::string(name(o)) + " " + std::string(a->name));

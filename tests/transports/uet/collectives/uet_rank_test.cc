@@ -52,8 +52,7 @@ INSTANTIATE_TEST_SUITE_P(All, RanksOverPdcs,
                          });
 
 TEST_P(RanksOverPdcs, EveryAlgorithmEndsVerifiedOnEveryRank) {
-  for (const Collective o : {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather,
-                            Collective::kBroadcast, Collective::kAllToAll})
+  for (const Collective o : collectives::kOperations)
     for (const Algorithm* a : algorithms(o))
       for (const std::uint32_t element : {4u, 8u}) {
         SCOPED_TRACE(std::string(name(o)) + " " + std::string(a->name));

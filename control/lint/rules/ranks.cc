@@ -1,0 +1,68 @@
+// Collectives whose ranks do not use what their hosts have.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "control/collectives/registry.h"
+#include "control/lint/rules/rules.h"
+#include "control/spec/collective_ranks.h"
+
+namespace railyard::lint {
+namespace {
+
+// Ranks by host.
+std::map<std::string, int> ranks_of_hosts(const build::Collective& c) {
+  std::map<std::string, int> count;
+  for (const spec::PortName& nic : c.nics) ++count[nic.node];
+  return count;
+}
+
+void find_ranks_without_scale_up(const Facts& facts, Findings& findings) {
+  for (const build::Collective& c : facts.built().collectives()) {
+    const auto count = ranks_of_hosts(c);
+    const auto crowded = std::ranges::find_if(count, [&](const auto& host) {
+      return host.second > 1 && !facts.host(host.first).scale_up;
+    });
+    if (crowded == count.end() || count.size() < 2) continue;
+    findings.add(fmt::format("collectives.{}.ranks", c.spec),
+                 fmt::format("{} has {} ranks in {}, whose profile has no scale-up network: what they send each other "
+                             "crosses the fabric.",
+                             facts.lab().collectives[c.spec].name, crowded->second, crowded->first),
+                 fmt::format("Give the hosts one, e.g. hosts.{}.scale-up: {{ rate: 3600Gbps }}, or choose one NIC of each "
+                             "host, e.g. ranks: \"h*:1\".",
+                             facts.lab().find(crowded->first)->profile));
+  }
+}
+
+void find_rails_unused(const Facts& facts, Findings& findings) {
+  for (const build::Collective& c : facts.built().collectives()) {
+    const spec::CollectiveSpec& said = facts.lab().collectives[c.spec];
+    if (!said.used_algorithm()->channels_by_nic) continue;
+    const spec::RankPlaces where = spec::places(facts.lab(), c.nics);
+    if (where.host.empty()) continue;
+    std::map<std::uint32_t, std::map<std::uint32_t, int>> rails;  // by host
+    for (std::size_t r = 0; r < where.host.size(); ++r) ++rails[where.host[r]][where.rail[r]];
+    if (rails.size() < 2) continue;
+    std::size_t most = 1;
+    for (const auto& [host, own] : rails) most = std::max(most, own.size());
+    if (static_cast<std::size_t>(said.channel_count()) >= most) continue;
+    findings.add(fmt::format("collectives.{}.channels", c.spec),
+                 fmt::format("{} has {} channel{}, and each leaves a host by one of its {} NICs: the others are idle.",
+                             said.name, said.channel_count(), said.channel_count() == 1 ? "" : "s", most),
+                 fmt::format("Set channels to a multiple of {}.", most));
+  }
+}
+
+}  // namespace
+
+const Rule kRanksWithoutScaleUp{"ranks-without-scale-up", Severity::kWarning,
+                                "A collective has several ranks in a host without a scale-up network.",
+                                find_ranks_without_scale_up};
+const Rule kRailsUnused{"rails-unused", Severity::kWarning,
+                        "A collective has fewer channels than its hosts have NICs, and each channel uses one of them.",
+                        find_rails_unused};
+
+}  // namespace railyard::lint

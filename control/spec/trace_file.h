@@ -1,0 +1,14 @@
+// What the ranks of a job do, as a file says it.
+#pragma once
+
+#include <string>
+
+#include "control/spec/collective_spec.h"
+
+namespace railyard::spec {
+
+// A schedule in GOAL (control/jobs/goal.h). Throws SpecError with the line of that file; also if it cannot be read, or its
+// messages and dependencies do not fit together (jobs::check()).
+TraceSpec read_trace_file(const std::string& file);
+
+}  // namespace railyard::spec

@@ -1,0 +1,37 @@
+// Collectives whose ranks do not use what their hosts have.
+#include <gmock/gmock.h>
+
+#include "tests/control/lint/lint_lab.h"
+
+namespace railyard::lint {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string rails(const std::string& host, const std::string& keys) {
+  return "topology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 4 }\nhosts: { default: { " + host +
+         " } }\ncollectives: [ { name: sum, size: 64MiB" + keys + " } ]\n";
+}
+
+TEST(Ranks, OfOneHostWithoutAScaleUpNetworkAreFound) {
+  const auto found = findings_in(rails("", ""));
+  ASSERT_THAT(rules_of(found), ElementsAre("ranks-without-scale-up"));
+  EXPECT_EQ(found[0].path, "collectives.0.ranks");
+  EXPECT_THAT(found[0].text, HasSubstr("sum has 4 ranks in h1, whose profile has no scale-up network"));
+  EXPECT_THAT(findings_in(rails("", ", ranks: \"h*:1\"")), IsEmpty()) << "one of each host";
+  EXPECT_THAT(findings_in(rails("scale-up: { rate: 3600Gbps }", "")), IsEmpty());
+}
+
+TEST(Ranks, OneChannelOverSeveralNicsIsFound) {
+  const auto found = findings_in(rails("scale-up: { rate: 3600Gbps }", ", channels: 1"));
+  ASSERT_THAT(rules_of(found), ElementsAre("rails-unused"));
+  EXPECT_EQ(found[0].path, "collectives.0.channels");
+  EXPECT_THAT(found[0].text, HasSubstr("sum has 1 channel, and each leaves a host by one of its 4 NICs: the others are idle"));
+  EXPECT_THAT(findings_in(rails("scale-up: { rate: 3600Gbps }, gpus: 8", ", channels: 4")), IsEmpty());
+  EXPECT_THAT(findings_in(rails("scale-up: { rate: 3600Gbps }", ", channels: 1, algorithm: tree")), IsEmpty());
+}
+
+}  // namespace
+}  // namespace railyard::lint

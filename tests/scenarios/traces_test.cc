@@ -1,0 +1,102 @@
+// Traces over whole labs: what a job takes is what its schedule says, plus what the fabric adds.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/scenario.h"
+#include "tests/support/temporary_file.h"
+
+namespace railyard::test {
+namespace {
+
+// Its trace lies beside it.
+Scenario pipeline(const std::vector<std::string>& sets, const EngineConfig& config = {}) {
+  std::vector<std::string> all{"collectives.step.trace=" RAILYARD_SOURCE_DIR "/topologies/traces/pipeline-1f1b.goal"};
+  all.insert(all.end(), sets.begin(), sets.end());
+  return Scenario::ready("pipeline-trace", all, config);
+}
+
+report::CollectiveReport run(const std::vector<std::string>& sets) {
+  Scenario s = pipeline(sets);
+  s.run_to_the_end();
+  s.expect_books_balance();
+  const report::CollectiveReport c = s.report().collectives.at(0);
+  EXPECT_TRUE(c.verified) << c.stalled << c.wrong;
+  return c;
+}
+
+// Eight microbatches, four stages: 11 x 3 ms. Messages take next to no time at 800 Gb/s.
+TEST(Traces, APipelineHasTheBubbleOfItsSchedule) {
+  for (const char* transport : {"roce", "uet"}) {
+    const auto c = run({"topology.host-link.rate=800Gbps", "topology.fabric-link.rate=800Gbps",
+                        std::string("collectives.step.transport=") + transport});
+    EXPECT_EQ(c.collective, "trace");
+    EXPECT_EQ(c.algorithm, "pipeline-1f1b.goal");
+    EXPECT_FALSE(c.has_bandwidth());
+    // The messages on the way through the stages and back: 6 of 8 MiB, at 800 Gb/s 84 us each and a little more.
+    EXPECT_GT(*c.median_ns, 33'000'000);
+    EXPECT_LT(*c.median_ns, 33'000'000 + 8 * 100'000) << transport;
+    ASSERT_TRUE(c.job);
+    EXPECT_EQ(c.job->compute_ns, 24'000'000);
+    EXPECT_NEAR(c.job->utilisation, 24.0 / 33, 0.02);
+    EXPECT_FALSE(c.job->overlap);
+    EXPECT_EQ(c.bytes, 6u * 8 * (8u << 20));
+  }
+}
+
+TEST(Traces, ASlowFabricMakesTheBubbleLarger) {
+  const auto quick = run({"topology.host-link.rate=400Gbps"});
+  const auto slow = run({});
+  EXPECT_GT(*slow.median_ns, *quick.median_ns + 1'000'000);
+  EXPECT_LT(slow.job->utilisation, quick.job->utilisation);
+}
+
+// Each stage waits for the slow one: (m + p - 1) x 4.5 ms is what a step would take if all were slow.
+TEST(Traces, ASlowStageHoldsUpAllOthers) {
+  const auto c = run({"topology.host-link.rate=800Gbps", "topology.fabric-link.rate=800Gbps",
+                      "collectives.step.stragglers=[{ ranks: 2, factor: 1.5 }]"});
+  EXPECT_GT(*c.median_ns, 8 * 4'500'000);
+  EXPECT_LT(*c.median_ns, 11 * 4'500'000);
+  ASSERT_TRUE(c.job->straggler);
+  EXPECT_EQ(c.job->straggler->rank, "rank 2 (h3)");
+}
+
+TEST(Traces, RepeatOneAfterTheOtherWithTheSameTimes) {
+  const auto c = run({"collectives.step.repeats=3", "hosts.default.clock-error=0"});
+  ASSERT_EQ(c.iterations.size(), 3u);
+  for (const auto& repeat : c.iterations) ASSERT_TRUE(repeat.time_ns);
+}
+
+// The same digest on any number of workers.
+TEST(Traces, AreTheSameOnAnyNumberOfWorkers) {
+  std::uint64_t first = 0;
+  for (const std::size_t workers : {1u, 2u, 3u}) {
+    EngineConfig config;
+    config.workers = workers;
+    config.digest = true;
+    Scenario s = pipeline({}, config);
+    s.run_to_the_end();
+    const std::uint64_t digest = s.digest();
+    if (workers == 1) first = digest;
+    EXPECT_EQ(digest, first) << workers;
+  }
+}
+
+// Every octet of every message is compared.
+TEST(Traces, HaveTheRightDataWithRealPayload) {
+  const TemporaryFile file("t.goal");
+  file.put("num_ranks 3\nrank 0 {\na: send 100000b to 1\nb: send 33b to 2 tag 4\nc: recv 5000b from 2\nb requires c\n}\n"
+           "rank 1 {\nr: recv 100000b from 0\ns: send 7b to 2\nw: calc 2000\nw requires r\ns requires w\n}\n"
+           "rank 2 {\na: recv 7b from 1\nb: send 5000b to 0\nd: recv 33b from 0 tag 4\nb requires a\n}\n");
+  for (const char* transport : {"roce", "uet"}) {
+    const auto c = run({"run.payload=real", "collectives.step.trace=" + file.name(), "collectives.step.chunk=4096B",
+                        "collectives.step.repeats=3", std::string("collectives.step.transport=") + transport});
+    EXPECT_EQ(c.ranks.size(), 3u) << "of four hosts the first three";
+    EXPECT_EQ(c.messages.count, 3u * (25 + 1 + 2 + 1));
+  }
+}
+
+}  // namespace
+}  // namespace railyard::test

@@ -1,0 +1,303 @@
+// `railyard collperf`: one collective at many sizes over a fabric file; the table of nccl-tests.
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "control/base/json_text.h"
+#include "control/collectives/registry.h"
+#include "control/report/nccl_table.h"
+#include "control/spec/collective_ranks.h"
+#include "control/spec/load.h"
+#include "control/spec/to_yaml.h"
+#include "control/spec/value.h"
+#include "tools/railyard/commands.h"
+#include "tools/railyard/runs.h"
+
+namespace railyard::tools {
+namespace {
+
+using collectives::Operation;
+
+struct CollperfOptions {
+  std::string file;
+  std::string collective;
+  std::string operation, algorithm, transport, datatype;
+  std::optional<int> channels, root;
+  std::vector<std::string> ranks;
+  std::string least = "32MiB", most;
+  std::optional<std::uint64_t> factor;
+  std::string step;
+  int iterations = 5;
+  int warm_up = 1;
+  std::vector<std::string> sets;
+  std::size_t jobs = 0;
+  bool json = false;
+};
+
+constexpr std::uint64_t kMostSizes = 1000;
+
+// As nccl-tests reads sizes: 8, 64K, 1G are powers of two; and as a fabric file writes them.
+std::uint64_t size_of(const std::string& text, const char* option) {
+  std::string spelled = text;
+  const char last = text.empty() ? ' ' : text.back();
+  if (last >= '0' && last <= '9') spelled += "B";
+  if (std::string_view("KMGkmg").contains(last)) {
+    spelled.back() = static_cast<char>(std::toupper(last));
+    spelled += "iB";
+  }
+  const auto bytes = spec::parse_size(spelled);
+  if (!bytes || bytes->n <= 0)
+    throw std::invalid_argument(fmt::format("{}: '{}'; expected a size, e.g. 8, 64K or 1G", option, text));
+  return static_cast<std::uint64_t>(bytes->n);
+}
+
+// Multiples of `unit`, rounded down as nccl-tests does, each once; those that leave a rank without an element are left out.
+std::vector<std::uint64_t> sizes_of(const CollperfOptions& o, std::uint64_t unit) {
+  const std::uint64_t least = size_of(o.least, "-b");
+  const std::uint64_t most = o.most.empty() ? least : size_of(o.most, "-e");
+  if (most < least) throw std::invalid_argument(fmt::format("-e: {} is below -b {}; expected at least that", o.most, o.least));
+  if (o.factor && !o.step.empty()) throw std::invalid_argument("-f and -i: expected one of the two");
+  if (o.factor && *o.factor < 2) throw std::invalid_argument("-f: expected a factor of 2 or more");
+  const std::uint64_t step = o.step.empty() ? 0 : size_of(o.step, "-i");
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t steps = 0;
+  for (std::uint64_t size = least; size <= most; size = o.factor ? size * *o.factor : size + step) {
+    if (++steps > kMostSizes)
+      throw std::invalid_argument(fmt::format("more than {} sizes; expected a larger -i, or -f", kMostSizes));
+    const std::uint64_t whole = size / unit * unit;
+    if (whole > 0 && (sizes.empty() || sizes.back() != whole)) sizes.push_back(whole);
+    if (!o.factor && step == 0) break;
+  }
+  if (sizes.empty())
+    throw std::invalid_argument(
+        fmt::format("-e: {} has no element for each rank; expected at least {} bytes", most, unit));
+  return sizes;
+}
+
+// The collective that is measured: one of the file, or a plain one over all of its built-in NICs.
+spec::CollectiveSpec chosen(const spec::Lab& lab, const std::string& name) {
+  if (name.empty() && lab.collectives.empty()) {
+    spec::CollectiveSpec plain;
+    plain.name = "collperf";
+    return plain;
+  }
+  if (name.empty()) return lab.collectives.front();
+  for (const spec::CollectiveSpec& c : lab.collectives)
+    if (c.name == name) return c;
+  std::vector<std::string> names;
+  for (const spec::CollectiveSpec& c : lab.collectives) names.push_back(c.name);
+  throw std::invalid_argument(fmt::format("--collective: there is no '{}'; expected {}", name,
+                                          names.empty() ? "none, because the file has none" : fmt::to_string(fmt::join(names, " or "))));
+}
+
+// The options as settings of the collective `name`.
+std::vector<std::string> settings_of(const CollperfOptions& o, const std::string& name) {
+  std::vector<std::string> sets;
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) sets.push_back(fmt::format("collectives.{}.{}={}", name, key, value));
+  };
+  set("collective", o.operation);
+  set("algorithm", o.algorithm);
+  set("transport", o.transport);
+  set("datatype", o.datatype);
+  if (o.channels) set("channels", fmt::to_string(*o.channels));
+  if (o.root) set("root", fmt::to_string(*o.root));
+  if (!o.ranks.empty()) set("ranks", fmt::format("[\"{}\"]", fmt::join(o.ranks, "\", \"")));
+  return sets;
+}
+
+// A file that is gone when this is.
+class TemporaryLab {
+ public:
+  explicit TemporaryLab(const std::string& yaml) {
+    std::string path = (std::filesystem::temp_directory_path() / "railyard-collperf-XXXXXX").string();
+    const int fd = ::mkstemp(path.data());
+    if (fd < 0) throw std::runtime_error(fmt::format("cannot create a file in {}", std::filesystem::temp_directory_path().string()));
+    ::close(fd);
+    path_ = path;
+    std::ofstream(path_) << yaml;
+  }
+  ~TemporaryLab() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryLab(const TemporaryLab&) = delete;
+  TemporaryLab& operator=(const TemporaryLab&) = delete;
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Of the iterations behind the warm-up: from the first one's start to the last end, over their number.
+std::optional<double> mean_time_us(const nlohmann::ordered_json& iterations, std::size_t warm_up) {
+  double start = 0, end = 0;
+  for (std::size_t i = warm_up; i < iterations.size(); ++i) {
+    if (iterations[i]["time_ns"].is_null()) return std::nullopt;
+    const auto began = iterations[i]["start_ns"].get<double>();
+    if (i == warm_up) start = began;
+    end = std::max(end, began + iterations[i]["time_ns"].get<double>());
+  }
+  return (end - start) / 1000 / static_cast<double>(iterations.size() - warm_up);
+}
+
+report::NcclRow row_of(const nlohmann::ordered_json& c, std::uint64_t size, std::uint32_t element, std::size_t warm_up) {
+  report::NcclRow row{.bytes = size, .elements = size / element};
+  if (c["completed"].get<bool>()) row.time_us = mean_time_us(c["iterations"], warm_up);
+  row.wrong = (c["wrong_bytes"].get<std::uint64_t>() + element - 1) / element;
+  if (!row.time_us || *row.time_us <= 0) return row;
+  row.algbw_bps = static_cast<double>(size) * 8e6 / *row.time_us;
+  row.busbw_bps = row.algbw_bps * c["busbw_factor"].get<double>();
+  if (const auto& limit = c["framing_limit_bps"]; limit.is_number() && limit.get<double>() > 0)
+    row.share_of_limit = std::min(1.0, row.busbw_bps / limit.get<double>());
+  return row;
+}
+
+nlohmann::ordered_json json_of(const report::NcclTable& table, const spec::CollectiveSpec& c, std::size_t ranks) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  const auto or_null = [](const auto& value) { return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr); };
+  for (const report::NcclRow& r : table.rows)
+    rows.push_back({{"bytes", r.bytes},
+                    {"elements", r.elements},
+                    {"time_us", or_null(r.time_us)},
+                    {"algbw_bps", r.algbw_bps},
+                    {"busbw_bps", r.busbw_bps},
+                    {"share_of_limit", or_null(r.share_of_limit)},
+                    {"wrong", r.wrong}});
+  return {{"collective", name(c.collective)},
+          {"algorithm", c.used_algorithm()->name},
+          {"transport", c.is_uet() ? "uet" : "roce"},
+          {"ranks", ranks},
+          {"type", table.type},
+          {"redop", table.redop},
+          {"root", table.root},
+          {"rows", rows},
+          {"mean_busbw_bps", or_null(table.mean_busbw_bps())}};
+}
+
+int run_collperf(const CollperfOptions& o) {
+  spec::Lab lab = spec::load(o.file, o.sets);
+  spec::CollectiveSpec measured = chosen(lab, o.collective);
+  if (!measured.matrix.empty())
+    throw std::invalid_argument(fmt::format("{}: its matrix says all sizes; expected a collective without", measured.name));
+  measured.repeats = o.warm_up + o.iterations;
+  measured.start = {};
+  if (measured.size.n == 0) measured.size = Bytes{1 << 20};
+  const bool of_file = !lab.collectives.empty();
+  if (!of_file || !o.ranks.empty() || !o.operation.empty() || !o.algorithm.empty()) measured.channels.reset();
+  if (!o.operation.empty()) measured.algorithm.reset();
+  lab.collectives = {measured};
+  lab.traffic.clear();
+  lab.expect.clear();
+  lab.compare = {};
+  lab.diagnosis = {};
+  lab.run.clock = spec::Clock::kVirtual;
+  lab.run.duration.reset();
+  const TemporaryLab file(spec::to_yaml(lab));
+  const std::vector<std::string> sets = settings_of(o, measured.name);
+  const auto size_set = [&](std::uint64_t size) { return fmt::format("collectives.{}.size={}B", measured.name, size); };
+  const spec::Lab asked = [&] {
+    // What is wrong is said before anything runs; not of the size, which any number of ranks can divide.
+    spec::CollectiveSpec some = measured;
+    if (!o.ranks.empty()) some.ranks = o.ranks;
+    std::vector<std::string> all = sets;
+    all.push_back(size_set(8 * std::max<std::uint64_t>(spec::ranks(lab, some).size(), 1)));
+    return spec::load(file.path(), all);
+  }();
+  const spec::CollectiveSpec& c = asked.collectives.front();
+  if (c.collective == Operation::kBarrier)
+    throw std::invalid_argument("a barrier has no sizes; expected an operation with data. `railyard run` times barriers");
+  const std::size_t ranks = spec::ranks(asked, c).size();
+  const collectives::OperationTraits& traits = collectives::traits(c.collective);
+  const std::uint32_t element = c.element_octets();
+  const std::vector<std::uint64_t> sizes =
+      sizes_of(o, element * (traits.by_blocks && !c.has_unequal_parts() ? ranks : 1));
+
+  report::NcclTable table{
+      .title = fmt::format("# {} ({}): {}, {} over {}, {} ranks, {} warm-up and {} measured iteration{}\n", name(c.collective),
+                           traits.nccl_test, lab.name, c.used_algorithm()->name, c.is_uet() ? "UET" : "RoCEv2", ranks,
+                           o.warm_up, o.iterations, o.iterations == 1 ? "" : "s"),
+      .type = c.element_octets() == 4 ? "uint32" : "uint64",
+      .redop = traits.sums ? "sum" : "none",
+      .root = traits.has_root ? c.root : -1};
+  std::vector<std::vector<std::string>> commands;
+  for (const std::uint64_t size : sizes) {
+    std::vector<std::string>& command = commands.emplace_back();
+    command.push_back(file.path());
+    for (const std::string& set : sets) command.insert(command.end(), {"--set", set});
+    command.insert(command.end(), {"--set", size_set(size)});
+    table.rows.push_back({.bytes = size, .elements = size / element});
+  }
+  ExitCode code = kOk;
+  std::vector<std::string> failures(sizes.size());
+  run_all(commands, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult run) {
+    code = worse(code, exit_code_of(run));
+    failures[run.index] = run.failure;
+    if (run.report.is_object())
+      table.rows[run.index] = row_of(run.report["collectives"][0], sizes[run.index], element,
+                                     static_cast<std::size_t>(o.warm_up));
+  });
+  if (o.json)
+    std::puts(json_text(json_of(table, c, ranks), 2).c_str());
+  else
+    std::fputs(table.text().c_str(), stdout);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (!failures[i].empty()) fmt::print(stderr, "railyard: {} bytes: {}\n", sizes[i], failures[i]);
+  return code;
+}
+
+}  // namespace
+
+void add_collperf(CLI::App* command, int& exit_code) {
+  auto o = std::make_shared<CollperfOptions>();
+  command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
+  command->add_option("-b,--minbytes", o->least, "Smallest size (default: 32M)")->type_name("SIZE");
+  command->add_option("-e,--maxbytes", o->most, "Largest size (default: the smallest)")->type_name("SIZE");
+  command->add_option("-f,--stepfactor", o->factor, "Multiply the size by this from line to line")->type_name("N");
+  command->add_option("-i,--stepbytes", o->step, "Add this to the size from line to line")->type_name("SIZE");
+  command->add_option("-n,--iters", o->iterations, "Measured iterations of each size (default: 5)")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  command->add_option("-w,--warmup_iters", o->warm_up, "Iterations before them (default: 1)")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("N");
+  command->add_option("--op", o->operation, "Operation, as in a fabric file: all-reduce, all-to-all, send-recv, ...")
+      ->type_name("NAME");
+  command->add_option("--algorithm", o->algorithm, "As in a fabric file")->type_name("NAME");
+  command->add_option("--transport", o->transport, "roce or uet")->type_name("NAME");
+  command->add_option("--channels", o->channels, "As in a fabric file")->type_name("N");
+  command->add_option("-r,--root", o->root, "Rank that has the data, or gets them")->type_name("RANK");
+  command->add_option("-d,--datatype", o->datatype, "uint32 or uint64")->type_name("TYPE");
+  command->add_option("--ranks", o->ranks, "Hosts or NICs in rank order, as in a fabric file")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command->add_option("--collective", o->collective, "Collective of the file to measure (default: its first one)")
+      ->type_name("NAME");
+  command->add_option("--set", o->sets, "Set in all runs, as in railyard run")->type_name("PATH=VALUE");
+  command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
+  command->add_flag("--json", o->json, "Print the table as JSON");
+  command->footer(
+      "Other traffic of the file is left out; its faults stay. Sizes are in bytes; K, M and G are powers of two, as in\n"
+      "nccl-tests, and are rounded down to whole elements for each rank. Without a collective in the file, all built-in\n"
+      "NICs are ranks.\n"
+      "\n"
+      "Examples:\n"
+      "  railyard collperf topologies/scenarios/allreduce-rails.yaml -b 8 -e 16M -f 2\n"
+      "  railyard collperf LAB.yaml --op all-to-all -b 1M -e 64M -f 4 --transport uet\n"
+      "  railyard collperf LAB.yaml --algorithm tree --ranks 'h*:1' -b 64K -e 64K --json");
+  command->callback([o, &exit_code] { exit_code = run_collperf(*o); });
+}
+
+}  // namespace railyard::tools
