@@ -112,6 +112,7 @@ step "RDMA libraries and MPI through a live lab" "$root/tests/live/verbs_librari
 step "programs that connect by rdma_cm" "$root/tests/live/rdmacm.sh"
 step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
 step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
+step "what programs are told when something is wrong" "$root/tests/live/application_errors.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

@@ -31,7 +31,9 @@ std::expected<FileDescriptor, OpenError> connected(const std::string& path) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     const int error = errno;
-    return failed(error, "no lab answers at " + path + " (" + std::strerror(error) +
+    // Without a lab there is no such device.
+    const int said = error == ENOENT || error == ECONNREFUSED ? ENODEV : error;
+    return failed(said, "no lab answers at " + path + " (" + std::strerror(error) +
                              "); `railyard up` starts one, `railyard exec` knows where it is");
   }
   const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
