@@ -113,6 +113,9 @@ step "programs that connect by rdma_cm" "$root/tests/live/rdmacm.sh"
 step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
 step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
 step "what programs are told when something is wrong" "$root/tests/live/application_errors.sh"
+kills=20
+[[ $mode == --all ]] && kills=1000
+step "programs that are killed" "$root/tests/live/application_kills.sh" --times "$kills"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

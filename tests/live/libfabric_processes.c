@@ -3,7 +3,7 @@
  * and its switch.
  *
  * usage: libfabric_processes fork|threads|limits          prints what it did
- *        libfabric_processes many N                       N processes at once
+ *        libfabric_processes many N [ROUNDS]              N processes at once, each of which sends 10 messages, or so many
  */
 #include <errno.h>
 #include <pthread.h>
@@ -224,7 +224,7 @@ static void test_threads(void) {
   printf("%d threads with endpoints of their own; %d that post to one, %d that read: all octets right\n", THREADS, THREADS / 2, THREADS / 2);
 }
 
-static void test_many(int n) {
+static void test_many(int n, int rounds) {
   int ready[2], go[2];
   pid_t* children = calloc((size_t)n, sizeof *children);
   char c = 'r';
@@ -236,7 +236,7 @@ static void test_many(int n) {
       open_domain();
       struct pair p = make_pair(sleeps);
       CHECK(write(ready[1], &c, 1) == 1 && read(go[0], &c, 1) == 0); /* until all have opened it */
-      use(&p, 10, sleeps);
+      use(&p, rounds, sleeps);
       _exit(0);
     }
   for (int i = 0; i < n; ++i) CHECK(read(ready[0], &c, 1) == 1);
@@ -285,7 +285,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "fork") == 0) return test_fork(), 0;
   if (strcmp(what, "threads") == 0) return test_threads(), 0;
   if (strcmp(what, "limits") == 0) return test_limits(), 0;
-  if (strcmp(what, "many") == 0 && argc == 3) return test_many(atoi(argv[2])), 0;
-  fprintf(stderr, "usage: libfabric_processes fork|threads|limits | many N\n");
+  if (strcmp(what, "many") == 0 && (argc == 3 || argc == 4)) return test_many(atoi(argv[2]), argc == 4 ? atoi(argv[3]) : 10), 0;
+  fprintf(stderr, "usage: libfabric_processes fork|threads|limits | many N [ROUNDS]\n");
   return 2;
 }
