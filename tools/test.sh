@@ -115,6 +115,11 @@ step "what quickstart.sh --applications ends with" "$root/tools/applications/dem
 step "MPI over RoCEv2 against Ultra Ethernet" "$root/tools/applications/compare.sh" \
   --bytes "$([[ $mode == --all ]] && echo 1048576 || echo 32768)" --rounds "$([[ $mode == --all ]] && echo 20 || echo 5)"
 step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
+step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
+step "what programs are told when something is wrong" "$root/tests/live/application_errors.sh"
+kills=20
+[[ $mode == --all ]] && kills=1000
+step "programs that are killed" "$root/tests/live/application_kills.sh" --times "$kills"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -31,6 +32,7 @@
 #include "dataplane/port/application_port.h"
 #include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/udp.h"
+#include "transports/application/requests.h"
 
 namespace railyard::daemon {
 
@@ -130,6 +132,7 @@ class Applications::Server {
     pid_t pid = 0;
     Nic* nic = nullptr;
     std::shared_ptr<ApplicationProcess> process{};
+    bool opened = false;  // the log says that it has opened the NIC
     bool gone = false;
   };
   static constexpr std::uint32_t kBlocks = (1u << 24) / ApplicationProcess::kQpnsPerProcess;
@@ -172,7 +175,11 @@ class Applications::Server {
 
   void accept() {
     FileDescriptor socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket) return;
+    if (!socket) {
+      // It stays in the backlog until descriptors are free again; meanwhile this is not to spin.
+      if (errno == EMFILE || errno == ENFILE) ::poll(nullptr, 0, 10);
+      return;
+    }
     const pid_t pid = peer_of(socket.get());
     if (clients_.size() >= kMostClients) {
       refuse(socket.get(), EMFILE, fmt::format("the lab has {} applications, as many as can be", clients_.size()));
@@ -188,19 +195,39 @@ class Applications::Server {
     send_welcome(socket, no, {});
   }
 
+  // One message, of which one octet more than is expected is kept, so that it is seen to be too long.
+  template <std::size_t kExpected>
+  struct Message {
+    std::array<std::byte, kExpected + 1> memory{};
+    std::size_t count = 0;
+    std::span<const std::byte> octets() const noexcept { return std::span(memory).first(count); }
+  };
+  // nullopt: there is none yet, or the client is gone.
+  template <std::size_t kExpected>
+  static std::optional<Message<kExpected>> take_message(Client& client) {
+    Message<kExpected> message;
+    const ssize_t got = ::recv(client.socket.get(), message.memory.data(), message.memory.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+    client.gone = got <= 0;
+    if (client.gone) return std::nullopt;
+    message.count = static_cast<std::size_t>(got);
+    return message;
+  }
+
   // A first message asks for a NIC, later ones for ports of rdma_cm. Whatever else comes, or an end, closes the
   // connection.
   void hear(Client& client) {
     if (client.process != nullptr) return hear_request(client);
-    Hello hello;
-    const ssize_t got = ::recv(client.socket.get(), &hello, sizeof hello, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got != static_cast<ssize_t>(sizeof hello)) {
+    const auto message = take_message<sizeof(Hello)>(client);
+    if (!message) return;
+    const auto hello = application::read_hello(message->octets());
+    if (!hello) {
+      refuse(client.socket.get(), hello.error().error, std::string(hello.error().why));
       client.gone = true;
       return;
     }
     try {
-      open(client, hello);
+      open(client, *hello);
     } catch (const std::runtime_error& error) {
       refuse(client.socket.get(), ENOMEM, error.what());
       client.gone = true;
@@ -208,14 +235,13 @@ class Applications::Server {
   }
 
   void hear_request(Client& client) {
-    PortRequest request;
-    const ssize_t got = ::recv(client.socket.get(), &request, sizeof request, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    client.gone = got != static_cast<ssize_t>(sizeof request) || request.magic != application::kMagic ||
-                  client.process->uet().has_value();
+    const auto message = take_message<sizeof(PortRequest)>(client);
+    if (!message) return;
+    const auto request = application::read_port_request(message->octets());
+    client.gone = !request || client.process->uet().has_value();
     if (client.gone) return;
     const auto answer = std::make_shared<PortAnswer>();
-    if (!at_port([gsi = client.nic->gsi, first_qpn = client.process->first_qpn(), request, answer] {
+    if (!at_port([gsi = client.nic->gsi, first_qpn = client.process->first_qpn(), request = *request, answer] {
           *answer = gsi->serve(first_qpn, request);
         })) {
       client.gone = true;
@@ -225,14 +251,11 @@ class Applications::Server {
                   static_cast<ssize_t>(sizeof *answer);
   }
 
-  void open(Client& client, Hello hello) {
+  void open(Client& client, const Hello& hello) {
     const auto no = [&](int error, const std::string& why) {
       refuse(client.socket.get(), error, why);
       client.gone = true;
     };
-    if (hello.magic != application::kMagic || hello.version != application::kVersion)
-      return no(EPROTO, "this library is of another version of Railyard than the lab; use that of the lab");
-    hello.host.back() = '\0';
     const auto found = nics_.find({hello.host.data(), static_cast<int>(hello.nic)});
     if (found == nics_.end())
       return no(ENODEV,
@@ -250,9 +273,8 @@ class Applications::Server {
     welcome.nic.most_qps = ApplicationProcess::kQpnsPerProcess;
     welcome.nic.first_comm_id = ApplicationGsi::first_comm_id(client.process->first_qpn());
     welcome.nic.comm_ids = ApplicationGsi::kCommIds;
-    if (let_in(client, welcome, nic.about.settings))
-      log_.line(fmt::format("{}: process {} has opened it: QP numbers from {:#x} on", spec::format(found->first),
-                            client.pid, client.process->first_qpn()));
+    let_in(client, welcome, nic.about.settings,
+           fmt::format("QP numbers from {:#x} on", client.process->first_qpn()));
   }
 
   void open_uet(Client& client, Nic& nic, std::uint32_t job_id) {
@@ -281,15 +303,14 @@ class Applications::Server {
                        .most_pdcids = numbers.pdcids(),
                        .first_pid_on_fep = numbers.first_pid_on_fep(),
                        .most_pids = UetNumbers::kPids};
-    if (let_in(client, welcome, nic.about.uet_settings))
-      log_.line(fmt::format("{}: process {} has opened it: UET, JobID {}, PIDonFEP from {} on, PDCIDs from {:#x} on",
-                            spec::format(nic.about.name), client.pid, numbers.job_id, numbers.first_pid_on_fep(),
-                            numbers.first_pdcid()));
+    let_in(client, welcome, nic.about.uet_settings,
+           fmt::format("UET, JobID {}, PIDonFEP from {} on, PDCIDs from {:#x} on", numbers.job_id,
+                       numbers.first_pid_on_fep(), numbers.first_pdcid()));
   }
 
-  // Puts the process behind its NIC, and answers it. Whether both went well.
+  // Puts the process behind its NIC, and answers it. `numbers`: what it has of the NIC, for the log.
   template <class Settings>
-  bool let_in(Client& client, Welcome& welcome, const Settings& settings) {
+  void let_in(Client& client, Welcome& welcome, const Settings& settings, const std::string& numbers) {
     // It may send as soon as it knows: first it is put behind the NIC.
     if (!at_port([port = client.nic->port, gsi = client.nic->gsi, process = client.process] {
           if (!process->uet()) gsi->join(process->first_qpn());
@@ -297,8 +318,11 @@ class Applications::Server {
         })) {
       refuse(client.socket.get(), EBUSY, "the lab's engine did not answer within 5 s");
       client.gone = true;
-      return false;
+      return;
     }
+    // It may be gone again before it is answered.
+    log_.line(fmt::format("{}: process {} has opened it: {}", spec::format(client.nic->about.name), client.pid, numbers));
+    client.opened = true;
     welcome.rings = client.process->rings();
     static_assert(sizeof(Settings) <= std::tuple_size_v<decltype(welcome.settings)> &&
                   std::is_trivially_copyable_v<Settings>);
@@ -306,9 +330,7 @@ class Applications::Server {
     std::memcpy(welcome.settings.data(), &settings, sizeof(Settings));
     traffic_->joined(client.nic->about.name, client.pid, client.process);
     const ApplicationProcess& p = *client.process;
-    if (send_welcome(client.socket.get(), welcome, {p.memory(), p.fabric_doorbell(), p.host_doorbell()})) return true;
-    client.gone = true;
-    return false;
+    client.gone = !send_welcome(client.socket.get(), welcome, {p.memory(), p.fabric_doorbell(), p.host_doorbell()});
   }
 
   static std::optional<std::uint32_t> take_block(Nic& nic) {
@@ -342,6 +364,7 @@ class Applications::Server {
     } else {
       client.nic->returned.push_back(client.process->first_qpn() / ApplicationProcess::kQpnsPerProcess);
     }
+    if (!client.opened) return;
     const ApplicationCounters& c = client.process->counters();
     log_.line(
         fmt::format("{}: process {} is gone: {} frames sent, {} received; dropped: {} malformed, {} forged, {} with "

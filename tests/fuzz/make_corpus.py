@@ -445,11 +445,74 @@ FRAME_RINGS = {
     "flags": bytes([0]) + struct.pack(">HIB", 49, 0x80000000, 0) + bytes([1, 1, 3]),
 }
 
+
+
+# Steps of processes and peers at one QP 1 (shared_gsi_fuzz.cc): whose, which port space, what, and what belongs to it.
+# Frames are MADs with headers of the fuzzer's own (2), or as they are (0: with ICRC, 1: without).
+def gsi_step(owner, what, more=b"", space=0):
+    return bytes([owner, space, what]) + more
+
+
+def gsi_frame(how, octets):
+    return struct.pack(">BH", how, len(octets)) + octets
+
+
+GSI_MEMBERS = b"".join(gsi_step(owner, 0) + gsi_step(owner, 2, struct.pack(">H", port)) for owner, port in
+                       ((1, 0x1B9E), (2, 0xABCD), (3, 0)))
+SHARED_GSI = {
+    "ports": GSI_MEMBERS + gsi_step(2, 2, struct.pack(">H", 0x1B9E)) + gsi_step(1, 3, struct.pack(">H", 0x1B9E)) +
+             gsi_step(2, 2, struct.pack(">H", 0x1B9E)) + gsi_step(2, 1),
+    "frames": GSI_MEMBERS + b"".join(gsi_step(1, what, gsi_frame(how, frame)) for name, frame in FRAMES.items()
+                                     if name.startswith("roce_") for what, how in ((4, 0), (5, 1))),
+} | {
+    # Each message from the peer and from a process, before and after the process has gone.
+    name: GSI_MEMBERS + b"".join(gsi_step(1, what, gsi_frame(2, octets)) for what in (4, 5, 4)) + gsi_step(1, 1) +
+          gsi_step(1, 4, gsi_frame(2, octets))
+    for name, octets in CM_MADS.items()
+}
+
+# Frames of UET for processes of one NIC, whole and by half (uet_processes_fuzz.cc).
+UET_PROCESSES = {
+    name: b"".join(struct.pack(">BH", how, len(frame)) + frame for how in (0, 1, 2))
+    for name, frame in FRAMES.items() if "uet" in name or name == "roce_v4"
+} | {
+    packet_name: struct.pack(">BH", 0, len(frame)) + frame
+    for packet_name, packet in UET.items()
+    for frame in [ethernet(0x0800, ipv4(UDP, udp(V4, packet, ports=(0xC123, 4793))))]
+}
+
+# What applications tell the daemon (application_message_fuzz.cc), little-endian as they lie in memory.
+def hello(magic=0x52594150, version=3, host=b"h1", nic=1, transport=0):
+    return struct.pack("<II64sII", magic, version, host, nic, transport)
+
+
+APPLICATION_MESSAGES = {
+    "hello_roce": hello(), "hello_uet": hello(transport=1), "hello_old": hello(version=2), "hello_short": hello()[:-4],
+    "hello_endless_name": hello(host=b"h" * 64), "hello_no_nic": hello(nic=0), "hello_transport": hello(transport=9),
+    "port_claim": struct.pack("<IBBH", 0x52594150, 0, 1, 7174), "port_release": struct.pack("<IBBH", 0x52594150, 1, 1, 7174),
+    "empty": b"",
+    "port_magic": struct.pack("<IBBH", 1, 0, 1, 7174),
+}
+
+# The memory of a ring, as the application finds it (application_ring_fuzz.cc): words, frames, the producer's position.
+def ring_frame(frame, flags=0):
+    return struct.pack(">BBH", 1, flags, len(frame)) + frame
+
+
+APPLICATION_RINGS = {
+    "frames": b"".join(ring_frame(frame, flags) + bytes([3]) for name, frame in FRAMES.items()
+                       if name.startswith("roce_") or "uet" in name for flags in (0, 1, 2)),
+    "long_frame": bytes([0]) + struct.pack(">HI", 48, 0xFFFFFFFF) + bytes([2, 1, 3]),
+    "flags": bytes([0]) + struct.pack(">HI", 49, 0x80000000) + bytes([2, 1, 3]),
+    "too_many": bytes([2, 9, 3, 2, 255, 3]),
+}
+
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
     for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "credit_message", "roce_packet",
                    "roce_engine", "cm_mad", "trunk_message", "trunk_fragment", "uet_packet",
-                   "uet_frame", "uet_engine", "frame_ring"):
+                   "uet_frame", "uet_engine", "frame_ring", "shared_gsi", "uet_processes", "application_message",
+                   "application_ring"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -478,5 +541,9 @@ if __name__ == "__main__":
         (corpus / "trunk_fragment" / f"{name}.bin").write_bytes(frames)
     for name, steps in FRAME_RINGS.items():
         (corpus / "frame_ring" / f"{name}.bin").write_bytes(steps)
+    for folder, inputs in {"shared_gsi": SHARED_GSI, "uet_processes": UET_PROCESSES,
+                           "application_message": APPLICATION_MESSAGES, "application_ring": APPLICATION_RINGS}.items():
+        for name, octets in inputs.items():
+            (corpus / folder / f"{name}.bin").write_bytes(octets)
     for name, text in [*fault_texts(), *FAULT_VALUES.items()]:
         (corpus / "fault_text" / f"{name}.bin").write_text(text)

@@ -16,6 +16,7 @@ need() { # PACKAGES TOOL...: ends the script if one is missing
 lab=$name-$$ # beside others on this machine
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-$name.XXXXXX")
 export RAILYARD_STATE_DIR=$work/state
+cd "$work" # libraries of libfabric write files PROGRAM.HOST.btr where a program crashes
 # shellcheck disable=SC2317  # called by the trap
 cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
 trap cleanup EXIT

@@ -53,7 +53,7 @@ nlohmann::json reachable(const LabDir& lab, const std::string& host) {
 }
 
 // Without words: a shell.
-int exec(const std::string& lab_name, const std::string& host, std::vector<std::string> words) {
+int exec(const std::string& lab_name, const std::string& host, DeviceNodes nodes, std::vector<std::string> words) {
   const LabDir lab = chosen_lab(lab_name);
   const auto about = reachable(lab, host);
   const auto kind = about["kind"].get<std::string>();
@@ -76,9 +76,10 @@ int exec(const std::string& lab_name, const std::string& host, std::vector<std::
     return guest::run_at_standard_streams(address, {.arguments = std::move(words)});
   }
   if (kind == "application") {
-    for (const auto& [name, value] : application_environment(about["location"].get<std::string>()))
+    for (const auto& [name, value] : application_environment(about["location"].get<std::string>(), nodes))
       ::setenv(name.c_str(), value.c_str(), 1);
     if (words.empty()) words.push_back(login_shell());
+    if (const auto why = why_not_for(words[0])) fmt::print(stderr, "railyard: warning: {}\n", *why);
     words.insert(words.begin(), {"sh", "-c", "exec \"$@\"", "railyard exec"});
     become(std::move(words));
   }
@@ -88,12 +89,12 @@ int exec(const std::string& lab_name, const std::string& host, std::vector<std::
 }
 
 // Lines for a POSIX shell.
-int print_environment(const std::string& lab_name, const std::string& host) {
+int print_environment(const std::string& lab_name, const std::string& host, DeviceNodes nodes) {
   const auto about = reachable(chosen_lab(lab_name), host);
   if (about["kind"] != "application")
     throw std::runtime_error(fmt::format("{} is {}; expected a host with `attach: application`", host,
                                          about["kind"].get<std::string>()));
-  for (const auto& [name, value] : application_environment(about["location"].get<std::string>()))
+  for (const auto& [name, value] : application_environment(about["location"].get<std::string>(), nodes))
     std::printf("export %s=%s\n", name.c_str(), report::shell_word(value).c_str());
   return 0;
 }
@@ -231,7 +232,14 @@ struct HostOptions {
   std::string lab;
   std::string host;
   std::vector<std::string> words;
+  bool preload = false;
+  DeviceNodes nodes() const noexcept { return preload ? DeviceNodes::kPreload : DeviceNodes::kMade; }
 };
+
+void add_preload_option(CLI::App& command, HostOptions& o) {
+  command.add_flag("--preload", o.preload,
+                   "RDMA programs: use a preloaded library in place of /dev/infiniband, and hide the kernel's RDMA devices");
+}
 
 }  // namespace
 
@@ -239,24 +247,26 @@ void add_exec(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<HostOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of the host")->required();
+  add_preload_option(*command, *o);
   command->add_option("COMMAND", o->words, "The command and its arguments: everything after HOST")->required();
   command->footer(
       "Examples:\n"
       "  railyard exec h1 ping -c 3 h2\n"
       "  railyard exec -l rails-4x8 h1 ip -s link\n"
       "  railyard exec h1 sh -c 'iperf3 -s -D; ss -lt'");
-  command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, o->words); });
+  command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, o->nodes(), o->words); });
 }
 
 void add_env(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<HostOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of a host with `attach: application`")->required();
+  add_preload_option(*command, *o);
   command->footer(
       "Print the environment that lets RDMA programs find the host's NICs, as lines for a shell. `railyard exec` sets "
       "it.\n"
       "Example:\n  eval \"$(railyard env h1)\" && ibv_devinfo");
-  command->callback([o, &exit_code] { exit_code = print_environment(o->lab, o->host); });
+  command->callback([o, &exit_code] { exit_code = print_environment(o->lab, o->host, o->nodes()); });
 }
 
 void add_shell(CLI::App* command, int& exit_code) {
@@ -264,7 +274,7 @@ void add_shell(CLI::App* command, int& exit_code) {
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of the host")->required();
   command->footer("Example:\n  railyard shell h1");
-  command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, {}); });
+  command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, o->nodes(), {}); });
 }
 
 void add_agent(CLI::App* command, int& exit_code) {

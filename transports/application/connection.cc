@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include <sys/mman.h>
@@ -30,7 +31,9 @@ std::expected<FileDescriptor, OpenError> connected(const std::string& path) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     const int error = errno;
-    return failed(error, "no lab answers at " + path + " (" + std::strerror(error) +
+    // Without a lab there is no such device.
+    const int said = error == ENOENT || error == ECONNREFUSED ? ENODEV : error;
+    return failed(said, "no lab answers at " + path + " (" + std::strerror(error) +
                              "); `railyard up` starts one, `railyard exec` knows where it is");
   }
   const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
@@ -108,7 +111,7 @@ std::optional<OpenError> Connection::map(const Welcome& welcome, FileDescriptor 
       ::mmap(nullptr, rings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory.get(), 0);
   if (mapped == MAP_FAILED)
     return OpenError{errno, std::string("cannot map the lab's memory: ") + std::strerror(errno)};
-  // A child has no use for it, and would not be seen.
+  // The daemon would not see a child that used it (leave_to_parent() is for those that fork(2) made).
   ::madvise(mapped, rings.octets(), MADV_DONTFORK);
   memory_ = static_cast<std::byte*>(mapped);
   memory_octets_ = rings.octets();
@@ -119,6 +122,16 @@ std::optional<OpenError> Connection::map(const Welcome& welcome, FileDescriptor 
 
 Connection::~Connection() {
   if (memory_ != nullptr) ::munmap(memory_, memory_octets_);
+}
+
+// (What is mapped instead is nothing until it is touched.)
+void Connection::leave_to_parent() noexcept {
+  socket_.close();
+  fabric_doorbell_.close();
+  own_doorbell_.close();
+  if (memory_ == nullptr) return;
+  constexpr int kEmpty = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+  if (::mmap(memory_, memory_octets_, PROT_READ | PROT_WRITE, kEmpty, -1, 0) == MAP_FAILED) ::abort();
 }
 
 PortAnswer Connection::ask(const PortRequest& request) {

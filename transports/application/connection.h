@@ -55,6 +55,10 @@ class Connection {
   std::expected<std::uint16_t, int> claim_port(std::uint8_t space, std::uint16_t port);
   void release_port(std::uint8_t space, std::uint16_t port);
 
+  // In a child of fork(2), which has a copy of everything: lets go of what is the parent's, so that the daemon sees the
+  // parent end. The rings are empty ones from then on, the link is down.
+  void leave_to_parent() noexcept;
+
   // Hung up (POLLHUP) when the daemon is gone.
   int socket() const noexcept { return socket_.get(); }
   // Readable when somebody has rung: the fabric, or ring_self(). calm() makes it quiet.

@@ -54,7 +54,10 @@ struct OpenDrivers {
     get().mutex.unlock();
   }
   static void in_child() {
-    for (NicDriver* d : get().all) d->lost_ = d->forked_ = true;
+    for (NicDriver* d : get().all) {
+      d->lost_ = d->forked_ = true;
+      d->connection_->leave_to_parent();
+    }
     after_fork();
   }
 };

@@ -131,7 +131,8 @@ bool MemoryRegions::remove_window(Key key) noexcept {
 bool MemoryRegions::invalidate(Key key) noexcept {
   const Slot* const slot = find(key);
   if (slot == nullptr) return false;
-  if (!slot->window) return remove(key);
+  if (!slot->window) return !has_windows(key) && remove(key);
+  if (slot->region.octets > 0 && slot->region.user == 0) return false;
   slots_[key >> 8].region = {.domain = slot->region.domain};
   bound_.erase(key >> 8);
   return true;

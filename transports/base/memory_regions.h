@@ -93,8 +93,9 @@ class MemoryRegions {
   std::expected<void, AccessError> bind(Key key, const WindowBinding& binding);
   // A window, whatever its key is now; `key` differs in the low octet at most. Whether there was one.
   bool remove_window(Key key) noexcept;
-  // What a SEND with Invalidate does, and a local invalidation: a region is removed, a window bound to nothing. Whether
-  // there was one.
+  // What a SEND with Invalidate does, and a local invalidation: a region is removed, a window bound to nothing. False,
+  // and nothing changes: there is none; windows are bound to the region (IBTA Vol 1 §10.6.7.2.6); or the window is bound
+  // for all QPs of its domain (type 1), so only a bind unbinds it (§10.6.7.2.2, o10-37.2.26).
   bool invalidate(Key key) noexcept;
   // Whether windows are bound to this region: it must stay.
   bool has_windows(Key key) const noexcept;

@@ -87,7 +87,7 @@ ssize_t read_from(fid_cq* handle, void* buffer, std::size_t count, fi_addr_t* so
   }
   if (empty % kEmptyReads != 0 || empty == 0) return n;
   if (empty < kManyEmptyReads) {
-    application::give_way();
+    application::give_way(empty / kEmptyReads);
   } else {
     application::sleep_a_moment();
   }
@@ -127,7 +127,7 @@ ssize_t sleep_read_from(fid_cq* handle, void* buffer, std::size_t count, fi_addr
     if (timeout > 0 && passed_ms >= timeout) return -FI_EAGAIN;
     if (looks < kLooks) continue;
     if (cq.signal.fd() < 0) {
-      application::give_way();
+      application::give_way(static_cast<unsigned>(looks - kLooks));
       continue;
     }
     {

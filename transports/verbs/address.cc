@@ -40,6 +40,12 @@ ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   }
   auto* const ah = new AhObject{};
   const std::lock_guard lock(state.nic->mutex());
+  if (state.open.ahs >= kMostAhs) {
+    delete ah;
+    errno = ENOMEM;
+    return nullptr;
+  }
+  ++state.open.ahs;
   if (state.free_ahs.empty()) {
     ah->id = state.nic->engine().create_ah(av);
   } else {
@@ -57,6 +63,7 @@ int destroy_ah(ibv_ah* handle) {
   {
     const std::lock_guard lock(state.nic->mutex());
     state.free_ahs.push_back(ah.id);
+    --state.open.ahs;
     --object_of<PdObject>(handle->pd).users;
   }
   delete &ah;

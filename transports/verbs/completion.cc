@@ -57,8 +57,8 @@ bool note_taken(State& state, const roce::Completion& c) noexcept {
   return true;
 }
 
-// Takes what there is, driving the engine if there is nothing.
-std::size_t take(State& state, CqObject& cq, std::span<roce::Completion> out, bool& yields) noexcept {
+// Takes what there is, driving the engine if there is nothing. `gaps`: not 0 if way is to be given, and how often in a row.
+std::size_t take(State& state, CqObject& cq, std::span<roce::Completion> out, std::uint32_t& gaps) noexcept {
   Nic& nic = *state.nic;
   std::size_t n = nic.engine().poll(cq.id, out);
   // An application that has asked for an event and finds nothing is about to sleep: it does not drive the engine.
@@ -70,13 +70,13 @@ std::size_t take(State& state, CqObject& cq, std::span<roce::Completion> out, bo
   bool sent = false;
   for (std::size_t i = 0; i < n; ++i) sent |= note_taken(state, out[i]);
   if (n > 0) {
-    cq.empty = 0;
+    cq.empty = cq.gaps = 0;
     // Nothing is under way any more: what comes next comes unasked for, and the application may wait for it elsewhere,
     // as who looks at memory that a peer writes to.
     if (sent && state.outstanding == 0) nic.leave();
   } else if (++cq.empty >= kEmptyPolls) {
     cq.empty = 0;
-    yields = true;
+    gaps = ++cq.gaps;
   }
   return n;
 }
@@ -89,6 +89,12 @@ CqObject* make_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int 
   }
   auto* const cq = new CqObject{};
   const std::lock_guard lock(state.nic->mutex());
+  if (state.open.cqs >= kMostCqs) {
+    delete cq;
+    errno = ENOMEM;
+    return nullptr;
+  }
+  ++state.open.cqs;
   const auto capacity = static_cast<std::size_t>(cqe);
   const auto free = std::ranges::find(state.cqs, nullptr);
   if (free != state.cqs.end()) {
@@ -111,13 +117,13 @@ CqObject& of(ibv_cq_ex* ex) noexcept { return object_of<CqObject>(ex); }
 int next_poll(ibv_cq_ex* ex) {
   CqObject& cq = of(ex);
   State& state = state_of(ex->context);
-  bool yields = false;
+  std::uint32_t gaps = 0;
   std::size_t n = 0;
   {
     const std::lock_guard lock(state.nic->mutex());
-    n = take(state, cq, {&cq.current, 1}, yields);
+    n = take(state, cq, {&cq.current, 1}, gaps);
   }
-  if (yields) application::give_way();
+  if (gaps > 0) application::give_way(gaps);
   if (n == 0) return ENOENT;
   ex->wr_id = cq.current.wr_id;
   ex->status = static_cast<ibv_wc_status>(cq.current.status);
@@ -186,6 +192,7 @@ int destroy_cq(ibv_cq* handle) {
     if (cq.users > 0) return EBUSY;
     std::erase(state.with_channel, &cq);
     state.cqs[cq.id.index()] = nullptr;
+    --state.open.cqs;
   }
   wait_for_acknowledgements(cq);
   delete &cq;
@@ -196,13 +203,13 @@ int poll_cq(ibv_cq* handle, int entries, ibv_wc* wc) {
   auto& cq = object_of<CqObject>(handle);
   State& state = state_of(handle->context);
   std::array<roce::Completion, 16> completions;
-  bool yields = false;
+  std::uint32_t gaps = 0;
   int done = 0;
   {
     const std::lock_guard lock(state.nic->mutex());
     while (done < entries) {
       const std::size_t most = std::min(completions.size(), static_cast<std::size_t>(entries - done));
-      const std::size_t n = done == 0 ? take(state, cq, std::span(completions).first(most), yields)
+      const std::size_t n = done == 0 ? take(state, cq, std::span(completions).first(most), gaps)
                                       : state.nic->engine().poll(cq.id, std::span(completions).first(most));
       for (std::size_t i = 0; i < n; ++i) {
         if (done > 0) note_taken(state, completions[i]);
@@ -212,7 +219,7 @@ int poll_cq(ibv_cq* handle, int entries, ibv_wc* wc) {
       if (n < most) break;
     }
   }
-  if (yields) application::give_way();
+  if (gaps > 0) application::give_way(gaps);
   return done;
 }
 

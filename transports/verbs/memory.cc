@@ -11,6 +11,12 @@ ibv_pd* alloc_pd(ibv_context* context) {
   State& state = state_of(context);
   auto* const pd = new PdObject{};
   const std::lock_guard lock(state.nic->mutex());
+  if (state.open.pds >= kMostPds) {
+    delete pd;
+    errno = ENOMEM;
+    return nullptr;
+  }
+  ++state.open.pds;
   pd->domain = ProtectionDomain{state.next_domain++};
   return &pd->pd;
 }
@@ -18,8 +24,10 @@ ibv_pd* alloc_pd(ibv_context* context) {
 int dealloc_pd(ibv_pd* handle) {
   auto& pd = object_of<PdObject>(handle);
   {
-    const std::lock_guard lock(state_of(handle->context).nic->mutex());
+    State& state = state_of(handle->context);
+    const std::lock_guard lock(state.nic->mutex());
     if (pd.users > 0) return EBUSY;
+    --state.open.pds;
   }
   delete &pd;
   return 0;
@@ -52,10 +60,15 @@ ibv_mr* reg_mr(ibv_pd* handle, void* address, std::size_t octets, std::uint64_t 
     return nullptr;
   }
   auto& pd = object_of<PdObject>(handle);
-  Nic& nic = *state_of(handle->context).nic;
+  State& state = state_of(handle->context);
   auto* const mr = new MrObject{};
-  const std::lock_guard lock(nic.mutex());
-  const auto key = nic.engine().memory().add({.address = hca_va,
+  const std::lock_guard lock(state.nic->mutex());
+  if (state.open.mrs >= kMostMrs) {
+    delete mr;
+    errno = ENOMEM;
+    return nullptr;
+  }
+  const auto key = state.nic->engine().memory().add({.address = hca_va,
                                               .octets = octets,
                                               .access = *allowed,
                                               .domain = pd.domain,
@@ -66,6 +79,7 @@ ibv_mr* reg_mr(ibv_pd* handle, void* address, std::size_t octets, std::uint64_t 
     return nullptr;
   }
   ++pd.users;
+  ++state.open.mrs;
   mr->mr.mr.lkey = mr->mr.mr.rkey = *key;
   return &mr->mr.mr;
 }
@@ -103,10 +117,12 @@ int rereg_mr(abi::Mr* handle, int flags, ibv_pd* to, void* address, std::size_t 
 int dereg_mr(abi::Mr* handle) {
   auto& mr = object_of<MrObject>(handle);
   {
-    Nic& nic = *state_of(handle->mr.context).nic;
-    const std::lock_guard lock(nic.mutex());
-    if (nic.engine().memory().has_windows(handle->mr.lkey)) return EBUSY;
-    nic.engine().memory().remove(handle->mr.lkey);
+    State& state = state_of(handle->mr.context);
+    const std::lock_guard lock(state.nic->mutex());
+    MemoryRegions& memory = state.nic->engine().memory();
+    if (memory.has_windows(handle->mr.lkey)) return EBUSY;
+    memory.remove(handle->mr.lkey);
+    --state.open.mrs;
     --object_of<PdObject>(handle->mr.pd).users;
   }
   delete &mr;

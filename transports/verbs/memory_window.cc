@@ -11,16 +11,18 @@ ibv_mw* alloc_mw(ibv_pd* handle, ibv_mw_type type) {
     return nullptr;
   }
   auto& pd = object_of<PdObject>(handle);
-  Nic& nic = *state_of(handle->context).nic;
+  State& state = state_of(handle->context);
   auto* const window = new MwObject{};
-  const std::lock_guard lock(nic.mutex());
-  const auto key = nic.engine().memory().add_window(pd.domain);
+  const std::lock_guard lock(state.nic->mutex());
+  const auto key = state.open.mws < kMostMws ? state.nic->engine().memory().add_window(pd.domain)
+                                             : std::unexpected(RegisterError::kTooMany);
   if (!key) {
     delete window;
     errno = ENOMEM;
     return nullptr;
   }
   ++pd.users;
+  ++state.open.mws;
   window->mw = {.context = handle->context, .pd = handle, .rkey = *key, .handle = *key, .type = type};
   return &window->mw;
 }
@@ -59,9 +61,10 @@ int bind_mw(ibv_qp* handle, ibv_mw* window, ibv_mw_bind* bind) {
 int dealloc_mw(ibv_mw* handle) {
   auto& window = object_of<MwObject>(handle);
   {
-    Nic& nic = *state_of(handle->context).nic;
-    const std::lock_guard lock(nic.mutex());
-    nic.engine().memory().remove_window(handle->handle);
+    State& state = state_of(handle->context);
+    const std::lock_guard lock(state.nic->mutex());
+    state.nic->engine().memory().remove_window(handle->handle);
+    --state.open.mws;
     --object_of<PdObject>(handle->pd).users;
   }
   delete &window;

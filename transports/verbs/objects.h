@@ -39,7 +39,8 @@ struct CqObject {
   };
   roce::CqId id;
   std::uint32_t users = 0;  // QPs
-  std::uint32_t empty = 0;  // polls in a row that found nothing
+  std::uint32_t empty = 0;  // polls in a row that found nothing, since way was given last
+  std::uint32_t gaps = 0;   // how often in a row way was given, and nothing had come
   std::uint32_t polls = 0;
   bool armed = false;                   // an event was asked for and has not come
   std::uint32_t events_read = 0;        // that the application has taken from its channel,
@@ -111,6 +112,9 @@ struct State final : NicEvents {
   std::vector<CqObject*> cqs;    // by CqId; nullptr: free
   std::vector<SrqObject*> srqs;  // by SrqId
   std::vector<roce::AhId> free_ahs;
+  struct {
+    int pds = 0, mrs = 0, mws = 0, cqs = 0, srqs = 0, ahs = 0;
+  } open{};  // how many there are
   std::vector<CqObject*> with_channel;
   std::uint32_t outstanding = 0;  // send requests that will complete
 
@@ -220,6 +224,9 @@ void set_builders(QpObject& qp) noexcept;
 inline constexpr std::uint32_t kMostWrs = 1u << 14;  // of a queue
 inline constexpr std::uint32_t kMostInline = 512;    // octets
 inline constexpr int kMostCqes = 1 << 20;
+// Of objects that the application may have open: one more is ENOMEM. (QPs: NicGrant::most_qps)
+inline constexpr int kMostPds = 1 << 16, kMostCqs = 1 << 14, kMostSrqs = 1 << 14;
+inline constexpr int kMostMrs = 1 << 20, kMostMws = 1 << 20, kMostAhs = 1 << 20;
 inline constexpr std::uint32_t kMostWindowOctets = 1u << 31;
 inline constexpr std::uint8_t kMostReads = 16;  // outstanding READs and atomics of a QP, either way
 

@@ -5,9 +5,14 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <mutex>
+#include <new>
 #include <string>
+#include <vector>
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <unistd.h>
 
 #include "transports/verbs/objects.h"
@@ -17,9 +22,17 @@ namespace {
 
 constexpr char kPrefix[] = "railyard";
 
-// For people, on standard error: libibverbs has no way to pass on more than errno.
+// For people, on standard error: libibverbs has no way to pass on more than errno. Once: libraries such as libfabric try
+// again and again.
 void complain(const std::string& device, const std::string& why) noexcept {
-  std::fprintf(stderr, "railyard: cannot open %s: %s\n", device.c_str(), why.c_str());
+  static std::mutex mutex;
+  static char said[512];
+  char line[sizeof said];
+  std::snprintf(line, sizeof line, "railyard: cannot open %s: %s\n", device.c_str(), why.c_str());
+  const std::lock_guard lock(mutex);
+  if (std::strcmp(line, said) == 0) return;
+  std::strcpy(said, line);
+  std::fputs(line, stderr);
 }
 
 bool is_ours(abi::SysfsDevice* device) { return std::strncmp(device->ibdev_name, kPrefix, sizeof kPrefix - 1) == 0; }
@@ -148,10 +161,30 @@ constexpr abi::DeviceOps kDeviceOps{.name = "railyard",
                                     .alloc_device = alloc_device,
                                     .uninit_device = uninit_device};
 
-[[gnu::constructor]] void on_load() {
+// Each libibverbs of the process has its own list of providers, and this one is in one of them: the one that the linker has
+// bound it to. A program that asks another one finds no device, and would not learn why.
+void look_for_second_library() {
+  std::vector<std::string> paths;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* all) {
+        const std::string path = object->dlpi_name != nullptr ? object->dlpi_name : "";
+        if (path.substr(path.rfind('/') + 1).starts_with("libibverbs.so"))
+          static_cast<std::vector<std::string>*>(all)->push_back(path);
+        return 0;
+      },
+      &paths);
+  Dl_info ours{};
+  if (paths.size() < 2 || ::dladdr(reinterpret_cast<void*>(&abi::verbs_register_driver_34), &ours) == 0) return;
+  std::fprintf(stderr, "railyard: this program has loaded %zu libibverbs; only %s has the railyard devices\n", paths.size(),
+               ours.dli_fname);
+}
+
+[[gnu::constructor]] void on_load() try {
+  look_for_second_library();
   if (!take_over_channels())
     std::fprintf(stderr, "railyard: this system does not let code be changed; ibv_create_comp_channel() will fail\n");
   abi::verbs_register_driver_34(&kDeviceOps);
+} catch (const std::bad_alloc&) {  // no memory: no devices
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ ibv_srq* create_srq(ibv_pd* handle, ibv_srq_init_attr* init) {
   State& state = state_of(handle->context);
   auto* const srq = new SrqObject{};
   const std::lock_guard lock(state.nic->mutex());
+  if (state.open.srqs >= kMostSrqs) {
+    delete srq;
+    errno = ENOMEM;
+    return nullptr;
+  }
+  ++state.open.srqs;
   const auto free = std::ranges::find(state.srqs, nullptr);
   if (free != state.srqs.end()) {
     srq->id = roce::SrqId{static_cast<std::uint32_t>(free - state.srqs.begin())};
@@ -62,6 +68,7 @@ int destroy_srq(ibv_srq* handle) {
     const std::lock_guard lock(state.nic->mutex());
     if (srq.users > 0) return EBUSY;
     state.srqs[srq.id.index()] = nullptr;
+    --state.open.srqs;
     --object_of<PdObject>(handle->pd).users;
   }
   wait_for_acknowledgements(srq);

@@ -127,7 +127,7 @@ TEST(MemoryRegions, AWindowIsAPieceOfARegionAndGoesBeforeIt) {
   const auto region = regions.add(region_of(memory, Access::kLocalWrite | Access::kBindWindow)).value();
   const auto window = regions.add_window(kOwn).value();
   EXPECT_FALSE(regions.check(window, kOwn, kAddress, 1, Access::kRemoteWrite)) << "bound to nothing";
-  const WindowBinding piece{
+  WindowBinding piece{
       .region = region, .address = kAddress + 10, .octets = 20, .access = Access::kRemoteWrite, .zero_based = true};
   ASSERT_TRUE(regions.bind(window + 1, piece));
   EXPECT_FALSE(regions.check(window, kOwn, 0, 1, Access::kRemoteWrite)) << "the key before";
@@ -135,10 +135,17 @@ TEST(MemoryRegions, AWindowIsAPieceOfARegionAndGoesBeforeIt) {
   EXPECT_EQ(regions.check(window + 1, kOwn, 5, 16, Access::kRemoteWrite).error(), AccessError::kOutOfRange);
   EXPECT_EQ(regions.check(window + 1, kOwn, 5, 1, {}).error(), AccessError::kNotPermitted) << "no L_Key";
   EXPECT_TRUE(regions.has_windows(region));
-  EXPECT_TRUE(regions.invalidate(window + 1));
+  EXPECT_FALSE(regions.invalidate(region)) << "a window is bound to it";
+  EXPECT_FALSE(regions.invalidate(window + 1)) << "of type 1";
+  EXPECT_TRUE(regions.check(window + 1, kOwn, 5, 15, Access::kRemoteWrite)) << "nothing has changed";
+  piece.user = 7;
+  ASSERT_TRUE(regions.bind(window + 1, piece));
+  EXPECT_TRUE(regions.invalidate(window + 1)) << "of type 2";
   EXPECT_FALSE(regions.has_windows(region));
+  EXPECT_TRUE(regions.invalidate(region));
+  EXPECT_FALSE(regions.invalidate(region));
   EXPECT_TRUE(regions.remove_window(window));
-  EXPECT_EQ(regions.size(), 1u);
+  EXPECT_EQ(regions.size(), 0u);
 }
 
 TEST(MemoryRegions, WhatAWindowMayNotBeBoundTo) {

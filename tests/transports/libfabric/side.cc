@@ -1,6 +1,7 @@
 #include "tests/transports/libfabric/side.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -11,6 +12,13 @@ namespace railyard::libfabric {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// libfabric's own providers are not asked. The libraries of one (psm) have installed handlers already, which write files
+// PROGRAM.HOST.btr into the working directory when a test crashes.
+const bool is_alone = [] {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, SIG_DFL);
+  return ::setenv("FI_PROVIDER", "railyard", 1) == 0;
+}();
 
 void write_line(const std::filesystem::path& file, const std::string& line) {
   std::filesystem::create_directories(file.parent_path());

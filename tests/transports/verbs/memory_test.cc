@@ -97,6 +97,41 @@ TEST_F(Memory, AWindowIsInvalidatedHereOrByThePeer) {
   EXPECT_EQ(write_with(key), IBV_WC_REM_ACCESS_ERR);
 }
 
+// IBTA Vol 1 §10.6.7.2.6: a region stays while windows are bound to it.
+TEST_F(Memory, ARegionUnderAWindowIsNotInvalidated) {
+  connect();
+  region = b.reg(in.data(), in.size(), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND);
+  ibv_mw* const window = alloc_mw(b.pd, IBV_MW_TYPE_2);
+  const std::uint32_t key = ibv_inc_rkey(window->rkey);
+  ASSERT_EQ(bind_2(window, key, all()), IBV_WC_SUCCESS);
+  EXPECT_EQ(dereg_mr(reinterpret_cast<abi::Mr*>(region)), EBUSY);
+  ASSERT_EQ(receive(), 0);
+  ibv_send_wr send{}, *bad = nullptr;
+  send.opcode = IBV_WR_SEND_WITH_INV;
+  send.send_flags = IBV_SEND_SIGNALED;
+  send.invalidate_rkey = region->rkey;
+  ASSERT_EQ(post_send(a_qp, &send, &bad), 0);
+  EXPECT_EQ(wait_for_one(a_cq).status, IBV_WC_REM_ACCESS_ERR) << "by the peer";
+  EXPECT_EQ(wait_for_one(b_cq).status, IBV_WC_REM_ACCESS_ERR);
+  EXPECT_NE(b.state().nic->engine().memory().region(region->rkey), nullptr);
+}
+
+TEST_F(Memory, OnlyABindUnbindsAWindowOfTypeOne) {
+  connect();
+  ibv_mw* const window = alloc_mw(b.pd, IBV_MW_TYPE_1);
+  ibv_mw_bind bind{.wr_id = 5, .send_flags = IBV_SEND_SIGNALED, .bind_info = all()};
+  ASSERT_EQ(bind_mw(b_qp, window, &bind), 0);
+  ASSERT_EQ(wait_for_one(b_cq).status, IBV_WC_SUCCESS);
+  EXPECT_EQ(write_with(window->rkey), IBV_WC_SUCCESS);
+  ibv_send_wr wr{}, *bad = nullptr;
+  wr.opcode = IBV_WR_LOCAL_INV;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.invalidate_rkey = window->rkey;
+  ASSERT_EQ(post_send(b_qp, &wr, &bad), 0);
+  EXPECT_EQ(wait_for_one(b_cq).status, IBV_WC_LOC_QP_OP_ERR);
+  EXPECT_EQ(dereg_mr(reinterpret_cast<abi::Mr*>(region)), EBUSY) << "it is still bound";
+}
+
 TEST_F(Memory, ABindThatMayNotBeFails) {
   connect();
   region = b.reg(in.data(), in.size());  // without IBV_ACCESS_MW_BIND

@@ -206,7 +206,7 @@ TEST_F(Verbs, ALabThatIsGoneIsAnEvent) {
 TEST(VerbsConnection, ErrorsSayWhatToDo) {
   const auto nobody = application::Connection::open("/tmp/no-lab-here", "h1", 1);
   ASSERT_FALSE(nobody);
-  EXPECT_EQ(nobody.error().error, ENOENT);
+  EXPECT_EQ(nobody.error().error, ENODEV);
   EXPECT_THAT(nobody.error().why, HasSubstr("`railyard up` starts one"));
   FakeLab lab;
   lab.refuse_next(ENODEV, "the lab has no NIC h9:1 with `attach: application`");
