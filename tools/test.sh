@@ -94,7 +94,7 @@ else
   step "tests (asan + ubsan)" ctests asan -R "$(one_of "${sanitized[@]}")"
 fi
 
-step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 45)"
+step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 60)"
 
 step "installed tree" "$root/tests/install/run.sh"
 step "the README's commands" "$root/tests/readme/run.sh"
@@ -103,7 +103,8 @@ all=()
 [[ $mode == --all ]] && all=(--all)
 step "tutorials and the API's page" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
 step "the live page in a browser" "$root/tests/web/run.sh"
-step "dashboards and alerts" "$root/tests/dashboards/run.sh"
+step "dashboards" "$root/tests/dashboards/run.sh"
+step "alerts" "$root/tests/dashboards/alerts.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
@@ -111,6 +112,8 @@ step "RDMA programs through a live lab" "$root/tests/live/verbs.sh"
 step "RDMA libraries and MPI through a live lab" "$root/tests/live/verbs_libraries.sh" "${all[@]+"${all[@]}"}"
 step "programs that connect by rdma_cm" "$root/tests/live/rdmacm.sh"
 step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
+step "railyard top in a terminal" "$root/tests/live/top.py"
+step "a live lab over TLS" "$root/tests/live/tls.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 
