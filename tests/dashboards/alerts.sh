@@ -101,7 +101,7 @@ expect() { # LAB ALERT
 }
 expect links RailyardLinkDown
 expect links RailyardFramesDamaged
-expect pfc RailyardPfcSteady
+expect silent RailyardPfcSteady
 expect silent RailyardEcnSilentWhilePfcFires
 expect headroom RailyardLosslessDrops
 expect watchdog RailyardPfcWatchdog
@@ -109,6 +109,8 @@ expect deadlock RailyardDeadlock
 expect links RailyardBlackHole
 expect links RailyardLinkFlapping
 expect behind RailyardEngineBehind
+both() { curl -sf "http://$listen/api/v1/query" --data-urlencode 'query=sum(railyard_pfc_frames_total{instance="pfc",switch!="",direction="sent",kind="xoff"}) > 0 and sum(railyard_ecn_marked_packets_total{instance="pfc"}) > 0' | jq -e '.data.result | length == 1' >/dev/null; }
+until_it_is 60 both || die "lab pfc neither pauses nor marks"
 [[ $(alerts | grep '^pfc RailyardEcnSilent' || true) == '' ]] || die "a fabric that marks is said to be silent"
 # What a loaded machine does to a lab is no mistake of the lab.
 wrong=$(alerts | grep '^healthy ' | grep -v RailyardEngineBehind || true)
