@@ -94,7 +94,7 @@ else
   step "tests (asan + ubsan)" ctests asan -R "$(one_of "${sanitized[@]}")"
 fi
 
-step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 45)"
+step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 60)"
 
 step "installed tree" "$root/tests/install/run.sh"
 step "the README's commands" "$root/tests/readme/run.sh"
@@ -103,7 +103,8 @@ all=()
 [[ $mode == --all ]] && all=(--all)
 step "tutorials and the API's page" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
 step "the live page in a browser" "$root/tests/web/run.sh"
-step "dashboards and alerts" "$root/tests/dashboards/run.sh"
+step "dashboards" "$root/tests/dashboards/run.sh"
+step "alerts" "$root/tests/dashboards/alerts.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
@@ -120,6 +121,8 @@ step "what programs are told when something is wrong" "$root/tests/live/applicat
 kills=20
 [[ $mode == --all ]] && kills=1000
 step "programs that are killed" "$root/tests/live/application_kills.sh" --times "$kills"
+step "railyard top in a terminal" "$root/tests/live/top.py"
+step "a live lab over TLS" "$root/tests/live/tls.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 

@@ -39,7 +39,8 @@ std::string drawn_secret() {
   return secret;
 }
 
-Guard::Guard(std::string authority, std::string token) : authority_(std::move(authority)), token_(std::move(token)) {}
+Guard::Guard(std::string authority, std::string token, bool over_tls)
+    : authority_(std::move(authority)), token_(std::move(token)), over_tls_(over_tls) {}
 
 // Cookies belong to an address, and not to its port: each lab needs a name of its own.
 std::string Guard::cookie_name() const {
@@ -61,13 +62,13 @@ std::optional<std::string> Guard::session_of(const Request& request) const {
 
 void Guard::check_origin(const Request& request) const {
   const std::string port = authority_.substr(authority_.rfind(':'));
-  const bool is_ours = request.host == authority_ || request.host == "localhost" + port ||
+  const bool is_ours = over_tls_ || request.host == authority_ || request.host == "localhost" + port ||
                        // An SSH tunnel ends at another port of the user's machine: an address, and no name.
                        (request.origin.empty() && request.fetch_site.empty());
   if (!is_ours)
     throw ApiError(403, fmt::format("the Host field is '{}'; expected {} or localhost{}", request.host.substr(0, 100),
                                     authority_, port));
-  if (!request.origin.empty() && request.origin != "http://" + request.host)
+  if (!request.origin.empty() && request.origin != fmt::format("{}://{}", scheme(), request.host))
     throw ApiError(403, fmt::format("the request comes from the page '{}'; expected the page of this lab",
                                     request.origin.substr(0, 100)));
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin" && request.fetch_site != "none")
@@ -118,7 +119,8 @@ Response Guard::exchange(const nlohmann::json& body) {
   keep(sessions_, drawn_secret(), kMostSessions);
   Response out{200, {{"session", true}}};
   out.fields.emplace_back("Set-Cookie",
-                          fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(), sessions_.back()));
+                          fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict{}", cookie_name(), sessions_.back(),
+                                      over_tls_ ? "; Secure" : ""));
   return out;
 }
 

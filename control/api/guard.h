@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "control/api/message.h"
 
@@ -16,8 +17,9 @@ std::string drawn_secret();
 // Used by one thread at a time.
 class Guard {
  public:
-  // `authority`: address and port of the listener, "127.0.0.1:8421". `token`: what programs send.
-  Guard(std::string authority, std::string token);
+  // `authority`: address and port of the listener, "127.0.0.1:8421". `token`: what programs send. `over_tls`: Host may be any
+  // name, which the browser has held against the certificate; cookies are for https alone.
+  Guard(std::string authority, std::string token, bool over_tls = false);
 
   // Refuses (ApiError) what does not come from this machine's own page or a program: 403 for a Host or Origin that is
   // not the listener's (DNS rebinding, CSRF), 401 without a token or session that is known.
@@ -33,6 +35,7 @@ class Guard {
   Response leave(const Request& request);
 
   const std::string& authority() const noexcept { return authority_; }
+  std::string_view scheme() const noexcept { return over_tls_ ? "https" : "http"; }
 
   static constexpr std::size_t kMostCodes = 16;
   static constexpr std::size_t kMostSessions = 64;  // the oldest are forgotten
@@ -43,6 +46,7 @@ class Guard {
 
   std::string authority_;
   std::string token_;
+  bool over_tls_;
   std::deque<std::string> codes_;
   std::deque<std::string> sessions_;
 };

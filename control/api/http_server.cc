@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <list>
@@ -22,124 +23,60 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
+#include <openssl/err.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/base/json_text.h"
+#include "control/api/http_exchange.h"
 
 namespace railyard::api {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
 using Protocol = asio::generic::stream_protocol;
 using Socket = Protocol::socket;
 using Acceptor = asio::basic_socket_acceptor<Protocol>;
 using Stream = beast::basic_stream<Protocol>;
+using TlsStream = asio::ssl::stream<Stream>;
 using Error = beast::error_code;
 
-constexpr std::size_t kMostHeaderOctets = 8192;
-
-// All but the body.
-template <class Message>
-void set_fields(Message& out, const Response& response, std::string_view media_type) {
-  out.set(http::field::server, "railyardd");
-  out.set(http::field::content_type, std::string(media_type));
-  out.set("X-Content-Type-Options", "nosniff");
-  bool says_caching = false;
-  for (const auto& [name, value] : response.fields) {
-    out.set(name, value);
-    says_caching = says_caching || name == "Cache-Control";
-  }
-  if (!says_caching) out.set(http::field::cache_control, "no-store");
+// What OpenSSL says; Asio's own text is "asio.ssl error".
+std::string why(const Error& error) {
+  const char* const reason = ::ERR_reason_error_string(static_cast<unsigned long>(error.value()));
+  return reason != nullptr ? reason : error.message();
 }
 
-http::response<http::string_body> to_http(unsigned version, bool keep_alive, const Response& response) {
-  http::response<http::string_body> out{static_cast<http::status>(response.status), version};
-  set_fields(out, response,
-             !response.text.empty()   ? std::string_view(response.media_type)
-             : response.status >= 400 ? std::string_view(kProblemType)
-                                      : std::string_view("application/json"));
-  if (response.status == 401) out.set(http::field::www_authenticate, "Bearer");
-  out.keep_alive(keep_alive);
-  out.body() = response.text.empty() ? json_text(response.body) + "\n" : response.text;
-  out.prepare_payload();
-  return out;
+// Throws if the file cannot be read at all.
+void check_readable(const char* option, const std::string& file) {
+  if (::access(file.c_str(), R_OK) != 0)
+    throw std::invalid_argument(fmt::format("{}: cannot read {}: {}", option, file, std::strerror(errno)));
 }
 
-// Texts end there for whoever takes them as C does, names of files and errors among them.
-bool has_nul(const nlohmann::json& json) {
-  if (json.is_string()) return json.get_ref<const std::string&>().find('\0') != std::string::npos;
-  if (json.is_object())
-    for (const auto& [key, value] : json.items())
-      if (key.find('\0') != std::string::npos || has_nul(value)) return true;
-  return json.is_array() && std::ranges::any_of(json, has_nul);
-}
-
-// Whether a Host field names this machine by its address, or as localhost (RFC 9110 §7.2).
-bool is_this_machine(std::string_view host) {
-  const std::size_t colon = host.rfind(':');
-  const bool has_port = colon != host.npos && host.find_first_not_of("0123456789", colon + 1) == host.npos &&
-                        (host.find(':') == colon || host[colon - 1] == ']');
-  if (has_port) host = host.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return host == "localhost" || wire::IpAddress::parse(host).has_value();
-}
-
-// The target without its version; as it is where there are no versions. Throws ApiError for another version.
-std::string target_of(std::string target, bool versions) {
-  if (!versions) return target;
-  const std::string prefix = fmt::format("/v{}", kVersion);
-  if (!target.starts_with(prefix + "/"))
-    throw ApiError(404,
-                   fmt::format("there is no {}; this daemon speaks version {}: {}/...", target, kVersion, prefix));
-  return target.substr(prefix.size());
-}
-
-// What a request says but for its body.
-Request request_of(const http::request<http::string_body>& request, bool over_tcp) {
-  Request r{std::string(request.method_string()), target_of(std::string(request.target()), !over_tcp), nullptr,
-            std::string(request[http::field::accept])};
-  if (!over_tcp) return r;
-  r.host = std::string(request[http::field::host]);
-  r.origin = std::string(request[http::field::origin]);
-  r.fetch_site = std::string(request["Sec-Fetch-Site"]);
-  r.authorization = std::string(request[http::field::authorization]);
-  r.cookie = std::string(request[http::field::cookie]);
-  return r;
-}
-
-// Answers one request; never throws.
-Response answer(const HttpServer::Handler& handler, const HttpServerConfig& config,
-                const http::request<http::string_body>& request) {
-  try {
-    const bool over_tcp = config.loopback.has_value();
-    if (over_tcp && !is_this_machine(std::string(request[http::field::host])))
-      throw ApiError(403, "the Host field of the request is a name; expected an address of this machine");
-    Request r = request_of(request, over_tcp);
-    if (config.admit)
-      if (std::optional<Response> at_once = config.admit(r)) return *std::move(at_once);
-    if (!request.body().empty()) {
-      if (is_nested_too_deeply(request.body()))
-        return problem(400, fmt::format("the body has more than {} nested levels", kDeepestJson));
-      r.body = nlohmann::json::parse(request.body(), nullptr, false);
-      if (r.body.is_discarded()) return problem(400, "the body is not JSON");
-      if (has_nul(r.body)) return problem(400, "the body has a NUL character in a text; expected none");
-    }
-    return handler(r);
-  } catch (const ApiError& error) {
-    return problem(error.status(), error.what());
-  } catch (const nlohmann::json::exception& error) {
-    return problem(400, fmt::format("unexpected body: {}", error.what()));
-  } catch (const std::exception& error) {
-    return problem(500, error.what());
-  }
+// Neither asks anybody for a passphrase, nor speaks what is older than TLS 1.2 (RFC 8996).
+asio::ssl::context tls_context(const TlsFiles& files) {
+  asio::ssl::context context(asio::ssl::context::tls_server);
+  context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 | asio::ssl::context::no_sslv3 |
+                      asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+  context.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return std::string(); });
+  check_readable("--tls-cert", files.certificate);
+  check_readable("--tls-key", files.key);
+  Error error;
+  context.use_certificate_chain_file(files.certificate, error);
+  if (error)
+    throw std::invalid_argument(
+        fmt::format("--tls-cert: cannot use {}: {}; expected a certificate in PEM", files.certificate, why(error)));
+  context.use_private_key_file(files.key, asio::ssl::context::pem, error);
+  if (error)
+    throw std::invalid_argument(fmt::format("--tls-key: cannot use {}: {}; expected the key of {}, in PEM, without a passphrase",
+                                            files.key, why(error), files.certificate));
+  return context;
 }
 
 }  // namespace
@@ -148,6 +85,7 @@ class HttpServer::State {
  public:
   State(const HttpServerConfig& config, Handler handler)
       : config_(config), handler_(std::move(handler)), acceptor_(context_), again_(context_) {
+    if (config_.tls) tls_.emplace(tls_context(*config_.tls));
     listen();
     accept();
     thread_ = std::thread([this] { run(); });
@@ -156,12 +94,12 @@ class HttpServer::State {
     ends_ = true;
     context_.stop();
     thread_.join();
-    if (!config_.loopback) ::unlink(config_.socket.c_str());
+    if (!config_.tcp) ::unlink(config_.socket.c_str());
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  wire::UdpEndpoint endpoint() const { return *config_.loopback; }
+  wire::UdpEndpoint endpoint() const { return *config_.tcp; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -169,7 +107,12 @@ class HttpServer::State {
   // One client. Owned by what it waits for.
   class Connection : public std::enable_shared_from_this<Connection> {
    public:
-    Connection(State& server, Socket socket) : server_(server), stream_(std::move(socket)) {}
+    Connection(State& server, Socket socket) : server_(server) {
+      if (server.tls_)
+        tls_.emplace(Stream(std::move(socket)), *server.tls_);
+      else
+        plain_.emplace(std::move(socket));
+    }
     ~Connection() {
       if (watches_) --server_.watchers_;
       if (joined_) server_.left(place_);
@@ -180,60 +123,79 @@ class HttpServer::State {
     void join() {
       place_ = server_.clients_.insert(server_.clients_.end(), this);
       joined_ = true;
-      read();
+      if (!tls_) return read();
+      stream().expires_after(server_.config_.patience);
+      tls_->async_handshake(asio::ssl::stream_base::server, [self = shared_from_this()](Error error) {
+        if (!error) self->read();
+      });
     }
     // Since when the client has kept us waiting: for its request, or until it takes the answer. Nothing: it waits for us.
     std::optional<Clock::time_point> waiting_since() const noexcept { return since_; }
     void hang_up() {
       Error ignored;
-      stream_.socket().close(ignored);
+      stream().socket().close(ignored);
     }
 
    private:
+    // What has the timer and the socket; and what octets go through, as `use` takes it.
+    Stream& stream() noexcept { return tls_ ? tls_->next_layer() : *plain_; }
+    template <class Use>
+    void through(Use&& use) {
+      if (tls_)
+        use(*tls_);
+      else
+        use(*plain_);
+    }
+
     void read() {
       parser_.emplace();
-      parser_->body_limit(server_.config_.most_body_octets);
-      parser_->header_limit(kMostHeaderOctets);
+      set_limits(*parser_, server_.config_.most_body_octets);
       since_ = Clock::now();
-      stream_.expires_after(server_.config_.patience);
-      http::async_read(stream_, buffer_, *parser_,
-                       [self = shared_from_this()](Error error, std::size_t) { self->on_read(error); });
+      stream().expires_after(server_.config_.patience);
+      through([this](auto& s) {
+        http::async_read(s, buffer_, *parser_,
+                         [self = shared_from_this()](Error error, std::size_t) { self->on_read(error); });
+      });
     }
     void on_read(Error error) {
       if (!error) {
         const auto request = parser_->release();
-        Response response = answer(server_.handler_, server_.config_, request);
+        Response response = answer({server_.config_.tcp.has_value(), server_.config_.tls.has_value(), server_.config_.admit,
+                                    server_.handler_},
+                                   request);
         if (response.events) {
           if (server_.watchers_ >= server_.config_.most_watchers)
             response = problem(503, fmt::format("there are {} streams of events already", server_.watchers_));
           else
-            return stream(response);
+            return follow(response);
         }
         // Who comes again makes room for those who wait.
         return write(to_http(request.version(), request.keep_alive() && !server_.waiting_, response));
       }
-      if (error == http::error::body_limit)
-        return write(
-            to_http(11, false,
-                    problem(413, fmt::format("the body is longer than {} bytes", server_.config_.most_body_octets))));
-      static const auto& of_http = http::make_error_code(http::error::bad_method).category();
-      // Anything else: the client has gone, or was silent for too long.
-      if (error.category() == of_http && error != http::error::end_of_stream && error != http::error::partial_message)
-        write(to_http(11, false, problem(400, fmt::format("not an HTTP request: {}", error.message()))));
+      // Nothing to say: the client has gone, or was silent for too long.
+      if (const std::optional<Response> said = answer_to(error, server_.config_.most_body_octets))
+        write(to_http(11, false, *said));
     }
     void write(http::response<http::string_body> response) {
       response_ = std::move(response);
       since_ = Clock::now();
-      stream_.expires_after(server_.config_.patience);
-      http::async_write(stream_, response_, [self = shared_from_this()](Error error, std::size_t) {
-        if (!error && self->response_.keep_alive()) return self->read();
-        Error ignored;
-        self->stream_.socket().shutdown(Socket::shutdown_send, ignored);
+      stream().expires_after(server_.config_.patience);
+      through([this](auto& s) {
+        http::async_write(s, response_, [self = shared_from_this()](Error error, std::size_t) {
+          if (!error && self->response_.keep_alive()) return self->read();
+          self->part();
+        });
       });
+    }
+    // Nothing more is sent.
+    void part() {
+      if (tls_) return tls_->async_shutdown([self = shared_from_this()](Error) { self->hang_up(); });
+      Error ignored;
+      stream().socket().shutdown(Socket::shutdown_send, ignored);
     }
 
     // A stream of events: what is new, then a pause, and so on, until the client hangs up or takes nothing.
-    void stream(Response& response) {
+    void follow(Response& response) {
       ++server_.watchers_;
       watches_ = true;
       since_.reset();
@@ -245,24 +207,28 @@ class HttpServer::State {
       std::ostringstream text;
       text << head.base();
       text_ = std::move(text).str();
-      stream_.expires_never();
+      stream().expires_never();
       watch_for_end();
       send();
     }
     // Nothing more is expected from the client but that it goes.
     void watch_for_end() {
-      stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](Error error, std::size_t) {
-        if (!error) return self->watch_for_end();
-        self->pause_->cancel();
-        self->hang_up();
+      through([this](auto& s) {
+        s.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](Error error, std::size_t) {
+          if (!error) return self->watch_for_end();
+          self->pause_->cancel();
+          self->hang_up();
+        });
       });
     }
     void send() {
-      stream_.expires_after(server_.config_.patience);
-      asio::async_write(stream_, asio::buffer(text_), [self = shared_from_this()](Error error, std::size_t) {
-        if (error) return self->hang_up();
-        self->said_ = Clock::now();
-        self->pause();
+      stream().expires_after(server_.config_.patience);
+      through([this](auto& s) {
+        asio::async_write(s, asio::buffer(text_), [self = shared_from_this()](Error error, std::size_t) {
+          if (error) return self->hang_up();
+          self->said_ = Clock::now();
+          self->pause();
+        });
       });
     }
     void pause() {
@@ -288,7 +254,8 @@ class HttpServer::State {
     static constexpr std::chrono::seconds kSilence{15};
 
     State& server_;
-    Stream stream_;
+    std::optional<Stream> plain_;  // one of these
+    std::optional<TlsStream> tls_;
     beast::flat_buffer buffer_{kMostHeaderOctets + (1 << 17)};
     std::optional<http::request_parser<http::string_body>> parser_;
     http::response<http::string_body> response_;
@@ -317,11 +284,11 @@ class HttpServer::State {
 
   void listen() {
     Error error;
-    if (config_.loopback) {
+    if (config_.tcp) {
       listen_tcp(error);
       if (error)
         throw std::runtime_error(
-            fmt::format("cannot listen at {}: {}", wire::to_string(*config_.loopback), error.message()));
+            fmt::format("cannot listen at {}: {}", wire::to_string(*config_.tcp), error.message()));
       return;
     }
     constexpr std::size_t kMostPath = 107;  // sun_path, unix(7)
@@ -336,22 +303,22 @@ class HttpServer::State {
     if (error) throw std::runtime_error(fmt::format("cannot listen at {}: {}", config_.socket, error.message()));
   }
   void listen_tcp(Error& error) {
-    const wire::IpAddress& a = config_.loopback->address;
-    if (!a.is_loopback())
+    const wire::IpAddress& a = config_.tcp->address;
+    if (!a.is_loopback() && !config_.tls)
       throw std::invalid_argument(
-          fmt::format("{} is no loopback address; expected one such as 127.0.0.1:9420", wire::to_string(*config_.loopback)));
+          fmt::format("{} is no loopback address; expected one such as 127.0.0.1:9420", wire::to_string(*config_.tcp)));
     const asio::ip::address address = a.is_v4() ? asio::ip::address(asio::ip::address_v4(a.v4()))
                                                 : asio::ip::address(asio::ip::address_v6(a.octets));
-    const asio::ip::tcp::endpoint here(address, config_.loopback->port);
+    const asio::ip::tcp::endpoint here(address, config_.tcp->port);
     acceptor_.open(Protocol(here.protocol()), error);
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) listen_at(Protocol::endpoint(here), error);
-    if (error || config_.loopback->port != 0) return;
+    if (error || config_.tcp->port != 0) return;
     asio::ip::tcp::endpoint chosen;
     const Protocol::endpoint local = acceptor_.local_endpoint(error);
     if (error) return;
     std::memcpy(chosen.data(), local.data(), std::min<std::size_t>(local.size(), chosen.capacity()));
-    config_.loopback->port = chosen.port();
+    config_.tcp->port = chosen.port();
   }
   void listen_at(const Protocol::endpoint& endpoint, Error& error) {
     acceptor_.bind(endpoint, error);
@@ -411,6 +378,7 @@ class HttpServer::State {
   static constexpr std::chrono::milliseconds kLeastGrace{10};
 
   HttpServerConfig config_;
+  std::optional<asio::ssl::context> tls_;
   Handler handler_;
   std::list<Connection*> clients_;
   std::size_t watchers_ = 0;  // of these, with a stream of events

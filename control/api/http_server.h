@@ -1,4 +1,4 @@
-// HTTP/1.1 with JSON bodies over a UNIX socket, or over TCP on this machine, on a thread of its own.
+// HTTP/1.1 with JSON bodies over a UNIX socket, over TCP on this machine, or over TLS, on a thread of its own.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,20 @@
 
 namespace railyard::api {
 
+// Files in PEM: the server's certificate, with those that it rests on behind it, and its key.
+struct TlsFiles {
+  std::string certificate;
+  std::string key;
+};
+
 struct HttpServerConfig {
   std::string socket;                          // path, made with mode 0600; at most 107 octets
   // In the place of the socket: TCP, at a loopback address; port 0: any that is free. Requests whose Host is neither an
   // address nor "localhost" are refused with 403: they are a web page's, whose name leads here (DNS rebinding). Their
   // targets are handed on as they are, with the version.
-  std::optional<wire::UdpEndpoint> loopback{};
+  std::optional<wire::UdpEndpoint> tcp{};
+  // With it `tcp` may be any address, and Host any name: the client has held it against the certificate.
+  std::optional<TlsFiles> tls{};
   // Asked about each request before its body is looked at; what it answers, if anything, is the answer. By the server's
   // thread; may throw ApiError.
   std::function<std::optional<Response>(const Request&)> admit{};
@@ -37,7 +45,8 @@ class HttpServer {
   // Called by the server's thread. May throw ApiError, which becomes problem details (RFC 9457).
   using Handler = std::function<Response(const Request&)>;
 
-  // Listens at once. Throws std::runtime_error with the path and what to do.
+  // Listens at once. Throws std::runtime_error with the path and what to do; std::invalid_argument: an address that needs TLS,
+  // or files of TLS that are not.
   HttpServer(const HttpServerConfig& config, Handler handler);
   // Ends all connections and removes the socket.
   ~HttpServer();

@@ -1,6 +1,7 @@
 #include "control/daemon/daemon.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "control/agents/agent_hosts.h"
 #include "control/agents/agent_server.h"
@@ -109,38 +111,46 @@ agents::AgentHosts::Config agents_of(const spec::Lab& lab, const std::string& na
   return c;
 }
 
-// A port of 0 is for the system to choose.
-std::optional<wire::UdpEndpoint> listen_endpoint(const std::string& text) {
+// Nothing: TLS was not asked for.
+std::optional<api::TlsFiles> tls_files(const DaemonConfig& config) {
+  if (config.tls_certificate.empty() && config.tls_key.empty()) return std::nullopt;
+  if (config.tls_certificate.empty() || config.tls_key.empty())
+    throw std::invalid_argument("--tls-cert and --tls-key go together; expected both");
+  return api::TlsFiles{config.tls_certificate, config.tls_key};
+}
+
+// Where to listen. A port of 0 is for the system to choose.
+std::optional<wire::UdpEndpoint> endpoint_of(const char* option, const std::string& text, int port, bool has_tls) {
   if (text.empty()) return std::nullopt;
   const bool any_port = text.ends_with(":0");
   auto endpoint = wire::UdpEndpoint::parse(any_port ? text.substr(0, text.size() - 1) + "1" : text);
   if (!endpoint)
     throw std::invalid_argument(
-        fmt::format("--listen: '{}' is no address with a port; expected one such as 127.0.0.1:8421", text));
-  if (!endpoint->address.is_loopback())
+        fmt::format("{}: '{}' is no address with a port; expected one such as 127.0.0.1:{}", option, text, port));
+  if (!endpoint->address.is_loopback() && !has_tls)
     throw std::invalid_argument(
-        fmt::format("--listen: {} is no loopback address, and others need TLS, which is not built in; expected 127.0.0.1:PORT, "
-                    "reached from elsewhere by an SSH tunnel (`ssh -L PORT:127.0.0.1:PORT`)",
-                    text));
+        fmt::format("{}: {} is no loopback address, and others need TLS; expected --tls-cert FILE and --tls-key FILE with it, or "
+                    "127.0.0.1:PORT, reached from elsewhere by an SSH tunnel (`ssh -L PORT:127.0.0.1:PORT`)",
+                    option, text));
   if (any_port) endpoint->port = 0;
   return endpoint;
 }
 
-std::optional<wire::UdpEndpoint> metrics_endpoint(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto endpoint = wire::UdpEndpoint::parse(text);
-  if (!endpoint || !endpoint->address.is_loopback())
-    throw std::invalid_argument(
-        fmt::format("--metrics: '{}' is no loopback address with a port; expected one such as 127.0.0.1:9420", text));
-  return endpoint;
+// How a browser gets there: at all addresses by the name of this machine.
+std::string authority_of(const wire::UdpEndpoint& endpoint) {
+  const bool all = to_string(endpoint.address) == "0.0.0.0" || to_string(endpoint.address) == "::";
+  std::array<char, 256> name{};
+  if (!all || ::gethostname(name.data(), name.size() - 1) != 0) return wire::to_string(endpoint);
+  return fmt::format("{}:{}", name.data(), endpoint.port);
 }
 
 }  // namespace
 
 void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                 const std::function<void(const std::string& name)>& ready) {
-  const std::optional<wire::UdpEndpoint> metrics = metrics_endpoint(config.metrics);
-  const std::optional<wire::UdpEndpoint> listen = listen_endpoint(config.listen);
+  const std::optional<api::TlsFiles> tls = tls_files(config);
+  const auto metrics = endpoint_of("--metrics", config.metrics, 9420, tls.has_value());
+  const auto listen = endpoint_of("--listen", config.listen, 8421, tls.has_value());
   const Settings settings = live_settings(config);
   spec::Lab spec = settings.lab();
 
@@ -194,15 +204,17 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     });
     std::optional<WebAccess> web;
     std::optional<api::HttpServer> for_web;
+    const bool tls_metrics = metrics && !metrics->address.is_loopback();
+    const std::string token = api::drawn_secret();
+    if (listen || tls_metrics) keep_token(dir.token(), token);
     if (listen) {
-      const std::string token = api::drawn_secret();
-      keep_token(dir.token(), token);
       constexpr std::size_t kMostClients = 512;
       // Requests wait for the constructor of `web`: nobody knows the port, or a link, before.
       std::promise<void> stands;
       const auto standing = stands.get_future().share();
       for_web.emplace(api::HttpServerConfig{.socket = {},
-                                            .loopback = listen,
+                                            .tcp = listen,
+                                            .tls = tls,
                                             .admit =
                                                 [&web, standing](const api::Request& request) {
                                                   standing.wait();
@@ -210,26 +222,37 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                                                 },
                                             .most_clients = kMostClients},
                       [&web](const api::Request& request) { return web->handle(request); });
-      web.emplace(wire::to_string(for_web->endpoint()), token, config.page, [&](const api::Request& request) {
+      const auto api = [&](const api::Request& request) {
         const std::scoped_lock lock(one_at_a_time);
         return route(lab, down, request);
-      });
+      };
+      web.emplace(authority_of(for_web->endpoint()), token, config.page, api, tls.has_value());
       stands.set_value();
       lab.shown_at([&web, token_file = dir.token()] {
         return nlohmann::json{{"link", web->new_link()}, {"listens", web->authority()}, {"token_file", token_file}};
       });
-      log.line(fmt::format("listening at http://{}", web->authority()));
+      log.line(fmt::format("listening at {}://{}", web->scheme(), web->authority()));
     }
     api::HttpServer server({.socket = dir.socket()}, [&](const api::Request& request) {
       const std::scoped_lock lock(one_at_a_time);
       return route(lab, down, request);
     });
     std::optional<api::HttpServer> for_metrics;
-    if (metrics)
-      for_metrics.emplace(api::HttpServerConfig{.socket = {}, .loopback = metrics}, [&](const api::Request& request) {
+    const api::Guard metrics_guard(config.metrics, token, true);
+    if (metrics) {
+      api::HttpServerConfig c{.socket = {}, .tcp = metrics};
+      if (tls_metrics) {
+        c.tls = tls;
+        c.admit = [&metrics_guard](const api::Request& request) -> std::optional<api::Response> {
+          metrics_guard.check_known(request);
+          return std::nullopt;
+        };
+      }
+      for_metrics.emplace(c, [&](const api::Request& request) {
         const std::scoped_lock lock(one_at_a_time);
         return public_route(lab, request);
       });
+    }
     std::optional<agents::AgentServer> for_agents;
     if (has_agents(session.lab().spec()))
       for_agents.emplace(agents::AgentServerConfig{.socket = dir.agents_socket(),

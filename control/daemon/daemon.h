@@ -20,6 +20,9 @@ struct DaemonConfig {
   // "127.0.0.1:8421": the page and the API, for those who have the token; port 0: any that is free; empty: nowhere.
   std::string listen{};
   std::span<const PageFile> page{};  // its files
+  // Files in PEM; with them `listen` and `metrics` may be other addresses than loopback ones, and are answered over TLS there.
+  std::string tls_certificate{};
+  std::string tls_key{};
   std::string metrics{};  // "127.0.0.1:9420": GET /metrics is answered there; empty: nowhere
 };
 

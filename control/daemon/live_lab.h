@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +28,7 @@
 #include "control/daemon/settings.h"
 #include "control/daemon/watch.h"
 #include "control/exposition/exposition.h"
+#include "control/exposition/workload_metrics.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -45,7 +47,7 @@ class LiveLab {
   nlohmann::json about() const;
   nlohmann::json status() const;
   // All that is counted, for Prometheus (control/exposition/).
-  std::string metrics(exposition::Format format) const;
+  std::string metrics(exposition::Format format);
   // The books, at one instant: waits for the engine.
   nlohmann::json audit();
   // Who pauses whom, at one instant and so far: see pauses.h.
@@ -135,6 +137,7 @@ class LiveLab {
   Instant wait(Asked asked) const;
   nlohmann::json port_status(const DeviceCounters& counters, PortRef port) const;
   bool trunk_up(PortRef port) const;
+  exposition::Workload workload();
   nlohmann::json trunk_status(const lab::Session::Trunk& trunk) const;
   nlohmann::json host_status(const spec::NodeSpec& node) const;
   nlohmann::json speaker(const spec::NodeSpec& node) const;
@@ -158,6 +161,14 @@ class LiveLab {
   LiveFaults faults_;
   LiveSeries series_;
   LiveInt in_band_;
+  // What the engine has counted of workloads, shared with it: it may come to it when nobody waits any more.
+  struct Counted {
+    std::mutex mutex;
+    exposition::Workload workload;
+    bool is_asked = false;
+  };
+  std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
+  std::chrono::steady_clock::time_point counted_at_{};
 };
 
 }  // namespace railyard::daemon

@@ -1,5 +1,10 @@
 // What a live lab says to Prometheus: of the fabric (control/exposition/), of its clock, of itself.
 #include <array>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "control/daemon/live_lab.h"
 #include "control/exposition/fabric_metrics.h"
@@ -7,7 +12,38 @@
 
 namespace railyard::daemon {
 
-std::string LiveLab::metrics(exposition::Format format) const {
+// Flows belong to workers: the engine counts them between two windows, at most once a second however many ask. An engine
+// that is late is not waited for: then it is what was counted before.
+exposition::Workload LiveLab::workload() {
+  constexpr std::chrono::seconds kEvery{1};
+  constexpr std::chrono::milliseconds kShort{50};
+  const auto now = std::chrono::steady_clock::now();
+  const std::shared_ptr<Counted> counted = counted_;
+  const auto ask = [&](bool on) {
+    const std::scoped_lock lock(counted->mutex);
+    return std::exchange(counted->is_asked, on);
+  };
+  if (now - counted_at_ >= kEvery && !ask(true)) {
+    counted_at_ = now;
+    const auto done = std::make_shared<std::promise<void>>();
+    const bool posted = live_.requests.post([counted, done, &session = session_](Engine& engine, Instant) {
+      engine.settle(engine.reached());
+      exposition::Workload workload = session.workload(engine.reached());
+      const std::scoped_lock lock(counted->mutex);
+      counted->workload = std::move(workload);
+      counted->is_asked = false;
+      done->set_value();
+    });
+    if (posted)
+      done->get_future().wait_for(kShort);
+    else
+      ask(false);
+  }
+  const std::scoped_lock lock(counted->mutex);
+  return counted->workload;
+}
+
+std::string LiveLab::metrics(exposition::Format format) {
   using exposition::Exposition;
   using exposition::Label;
   constexpr auto kCounter = Exposition::Type::kCounter;
@@ -37,8 +73,10 @@ std::string LiveLab::metrics(exposition::Format format) const {
 
   std::vector<DeviceCounters> counters;
   for (const auto& device : session_.lab().fabric().devices()) counters.push_back(device->live_counters());
-  exposition::add_fabric(out, session_.lab(), counters,
-                         [this](PortRef port) { return !down_.contains(port) && trunk_up(port); });
+  exposition::add_fabric(out, session_.lab(), counters, [this](PortRef port) {
+    return !down_.contains(port) && trunk_up(port) && (watch_ == nullptr || watch_->is_up(port));
+  });
+  exposition::add_workload(out, workload());
   return std::move(out).text();
 }
 

@@ -101,6 +101,7 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
   std::uint64_t depth = 0;
   std::uint64_t max_depth = 0;
   json drops = json::object();
+  json queues = json::array();
   const auto add_drops = [&drops](const DropCounts& counts) {
     for (std::size_t r = 0; r < kDropReasons; ++r) {
       if (counts[r] == 0) continue;
@@ -109,7 +110,17 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
     }
   };
   add_drops(c.drops);
-  for (const ClassCounters& k : c.classes) {
+  for (std::size_t i = 0; i < kPriorities; ++i) {
+    const ClassCounters& k = c.classes[i];
+    std::uint64_t dropped = 0;
+    for (const std::uint64_t n : k.drops) dropped += n;
+    if ((k.tx_packets | k.max_depth_octets | k.xoff_received | dropped) != 0)
+      queues.push_back({{"class", i},
+                        {"depth_bytes", k.depth_octets},
+                        {"max_depth_bytes", k.max_depth_octets},
+                        {"ecn_marked", k.ecn_marked},
+                        {"dropped", dropped},
+                        {"paused_seconds", seconds(k.paused)}});
     marked += k.ecn_marked;
     sent += k.xoff_sent + k.xon_sent;
     received += k.xoff_received + k.xon_received;
@@ -130,6 +141,7 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
       out["speaker"] = {{"received", speaker.sent}, {"sent", speaker.received}};
     }
   out["drops"] = std::move(drops);
+  out["queues"] = std::move(queues);
   if (c.llr.on)
     out["llr"] = {{"frames", c.llr.frames},
                   {"retries", c.llr.replays},

@@ -161,7 +161,7 @@ constexpr std::array kRoutes{
 
 }  // namespace
 
-api::Response public_route(const LiveLab& lab, const Request& request) {
+api::Response public_route(LiveLab& lab, const Request& request) {
   if (request.target != "/metrics") throw ApiError(404, fmt::format("there is no {}; expected /metrics", request.target));
   if (request.method != "GET") throw ApiError(405, fmt::format("{} excludes /metrics", request.method));
   const exposition::Format format = exposition::accepted(request.accept);

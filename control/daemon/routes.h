@@ -15,7 +15,7 @@ namespace railyard::daemon {
 api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);
 
 // What anybody on this machine may ask without a token: GET /metrics, for Prometheus. Throws api::ApiError.
-api::Response public_route(const LiveLab& lab, const api::Request& request);
+api::Response public_route(LiveLab& lab, const api::Request& request);
 
 // All that route() knows: for the test that holds openapi.json against them. A target that ends in '/' has a name behind.
 struct KnownRoute {

@@ -168,6 +168,12 @@ std::string Watch::name_of(PortRef port) const {
   return fmt::format("{}:{}", session_.lab().node_of(port.device).name, port.port.value + 1);
 }
 
+bool Watch::is_up(PortRef port) const {
+  const std::optional<std::size_t> end = rates_.end_at(port);
+  const std::scoped_lock lock(links_->mutex);
+  return !end || (links_->down[*end] == 0 && links_->down[*end ^ 1] == 0);
+}
+
 // By link: '1' up, '0' down.
 std::string Watch::up_text() const {
   std::string out;

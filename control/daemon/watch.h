@@ -53,6 +53,8 @@ class Watch {
   nlohmann::json history(const std::string& of) const;
   // All links as they were at an instant of these ten minutes, as in a `sample` event. ApiError: 404, nothing is kept yet.
   nlohmann::json snapshot(double at_unix_seconds) const;
+  // Whether the link at a port is up, as the engine has told: faults and trunks included.
+  bool is_up(PortRef port) const;
   // What has happened after number `seen`.
   nlohmann::json happened(std::uint64_t seen) const;
 

@@ -39,8 +39,9 @@ Response file_response(const PageFile& file) {
 
 }  // namespace
 
-WebAccess::WebAccess(std::string authority, std::string token, std::span<const PageFile> files, Api api)
-    : guard_(std::move(authority), std::move(token)), files_(files), api_(std::move(api)) {}
+WebAccess::WebAccess(std::string authority, std::string token, std::span<const PageFile> files, Api api,
+                     bool over_tls)
+    : guard_(std::move(authority), std::move(token), over_tls), files_(files), api_(std::move(api)) {}
 
 const PageFile* WebAccess::file_at(std::string_view path) const {
   if (path == "/") path = "/index.html";
@@ -81,7 +82,7 @@ Response WebAccess::handle(const Request& request) {
 
 std::string WebAccess::new_link() {
   const std::scoped_lock lock(mutex_);
-  return fmt::format("http://{}/#code={}", guard_.authority(), guard_.new_code());
+  return fmt::format("{}://{}/#code={}", guard_.scheme(), guard_.authority(), guard_.new_code());
 }
 
 void keep_token(const std::string& file, const std::string& token) {

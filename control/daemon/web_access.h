@@ -27,7 +27,9 @@ class WebAccess {
   using Api = std::function<api::Response(const api::Request&)>;  // targets without the version
 
   // `authority`: where it listens, "127.0.0.1:8421". `files`, which outlive it: the page; "/" is "/index.html".
-  WebAccess(std::string authority, std::string token, std::span<const PageFile> files, Api api);
+  // `over_tls`: as of api::Guard.
+  WebAccess(std::string authority, std::string token, std::span<const PageFile> files, Api api,
+            bool over_tls = false);
 
   // HttpServerConfig::admit.
   std::optional<api::Response> admit(const api::Request& request);
@@ -37,6 +39,7 @@ class WebAccess {
   // A link to the page that works once: the code is in the fragment, which browsers do not send.
   std::string new_link();
   const std::string& authority() const noexcept { return guard_.authority(); }
+  std::string_view scheme() const noexcept { return guard_.scheme(); }
 
  private:
   const PageFile* file_at(std::string_view path) const;

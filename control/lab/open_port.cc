@@ -26,8 +26,8 @@ namespace {
 class Opener {
  public:
   Opener(const spec::PortName& name, const spec::NicSpec& nic, std::uint32_t mtu, const Interfaces& made,
-         PacketPool& pool)
-      : name_(name), nic_(nic), mtu_(mtu), made_(made), pool_(pool) {}
+         PacketPool& pool, BitRate rate)
+      : name_(name), nic_(nic), mtu_(mtu), made_(made), pool_(pool), rate_(rate) {}
 
   OpenedPort operator()(std::monostate) const { return {}; }
   OpenedPort operator()(const spec::AttachPcap&) const { return {}; }
@@ -41,6 +41,7 @@ class Opener {
     config.mtu = mtu_;
     config.mac = nic_.mac;
     config.up = true;
+    config.rate = rate_;
     return {std::make_unique<TapPort>(config, pool_), "tap " + a.name, {}};
   }
   OpenedPort operator()(const spec::AttachNamespace&) const {
@@ -108,13 +109,14 @@ class Opener {
   std::uint32_t mtu_;
   const Interfaces& made_;
   PacketPool& pool_;
+  BitRate rate_;
 };
 
 }  // namespace
 
 OpenedPort open_port(const spec::PortName& name, const spec::NicSpec& nic, std::uint32_t mtu, const Interfaces& made,
-                     PacketPool& pool) {
-  return std::visit(Opener(name, nic, mtu, made, pool), nic.attach);
+                     PacketPool& pool, BitRate rate) {
+  return std::visit(Opener(name, nic, mtu, made, pool, rate), nic.attach);
 }
 
 std::uint32_t whole_trunk_mtu(std::uint32_t mtu) noexcept {

@@ -29,9 +29,10 @@ struct OpenedPort {
   std::string socket;                 // a file that is to be removed when the port is closed
 };
 
-// Throws std::runtime_error with what would help. `mtu`: of the link, octets.
+// Throws std::runtime_error with what would help. `mtu`: of the link, octets. `rate`: of the
+// link, for interfaces that can show it; 0: nothing is shown.
 OpenedPort open_port(const spec::PortName& name, const spec::NicSpec& nic, std::uint32_t mtu, const Interfaces& made,
-                     PacketPool& pool);
+                     PacketPool& pool, BitRate rate = {});
 
 struct OpenedWire {
   std::unique_ptr<TrunkWire> wire;

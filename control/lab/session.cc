@@ -154,6 +154,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
     attach_captures();
     lab_->open_outputs();
     start_series();
+    start_metrics();
     int_ = std::make_unique<telemetry::IntCollector>(*lab_);
     if (lab_->spec().run.in_band) start_int(*lab_->spec().run.in_band);
     if (options_.int_file) write_int(*options_.int_file, "--int");
@@ -204,7 +205,7 @@ std::shared_ptr<Session::Exchange> Session::prepare_exchange(const spec::PortNam
   if (const auto* memif = std::get_if<spec::AttachMemif>(&attach); memif != nullptr && !memif->is_client)
     check_socket_free({}, "memif", memif->socket);
   OpenedPort opened =
-      open_port(name, nic, static_cast<std::uint32_t>(lab_->mtu(port)), made, engine_->pool_of(port.device));
+      open_port(name, nic, static_cast<std::uint32_t>(lab_->mtu(port)), made, engine_->pool_of(port.device), lab_->rate(port));
   return std::make_shared<Exchange>(lab_->host(name.node), port.port, std::move(opened));
 }
 
@@ -266,7 +267,7 @@ void Session::attach_ports() {
       const PortRef port = lab_->port(name);
       try {
         OpenedPort opened = open_port(name, nic, static_cast<std::uint32_t>(lab_->mtu(port)), options_.interfaces,
-                                      engine_->pool_of(port.device));
+                                      engine_->pool_of(port.device), lab_->rate(port));
         if (opened.port == nullptr) continue;
         Host& host = lab_->host(node.name);
         attached_.push_back({&host, port.port, opened.port.get(), opened.description, opened.socket});
@@ -295,6 +296,7 @@ void Session::attach_speakers() {
         config.mtu = static_cast<std::uint32_t>(lab_->mtu(port));
         config.mac = spec::automatic_mac(device.id().index(), e.port.value + 1);
         config.up = true;
+        config.rate = lab_->rate(port);
         auto tap = std::make_unique<TapPort>(config, engine_->pool_of(device.id()));
         speaker_ports_.push_back({&device, e.port, tap.get()});
         device.attach_control(e.port, std::move(tap));
@@ -419,6 +421,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     r.in_band = int_->report();
   }
   if (options_.digest) r.trace_digest = engine_->digest().value();
+  if (metrics_ != nullptr) metrics_->look(engine_->reached(), workload(engine_->reached()));
   close_files();
   return r;
 }

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/exposition/workload_metrics.h"
 #include "control/fault/faults.h"
 #include "control/lab/open_port.h"
+#include "control/lab/run_metrics.h"
 #include "control/rerouting/route_updates.h"
 #include "control/report/report.h"
 #include "control/spec/spec.h"
@@ -61,6 +63,13 @@ struct SessionOptions {
     std::string flows_file{};
   };
   std::optional<Series> series;
+  // Metrics over the time of a virtual run (run_metrics.h).
+  struct Metrics {
+    std::string file;
+    Duration every{};
+    std::uint32_t stretch = 1;
+  };
+  std::optional<Metrics> metrics;
   // Looks for what passes while the lab settles (report/transients.h).
   bool transients = false;
   // Where the records of in-band telemetry go; nothing: they are summed up only.
@@ -111,6 +120,9 @@ class Session {
   // What has been counted so far, but for the wall clock's stats and in-band telemetry. While run() runs, by
   // the engine's thread between windows, with the engine settled.
   report::Report so_far() { return counted({}); }
+
+  // Flows, collectives, routing and deadlocks in sums. Only while the engine rests, settled at `now`.
+  exposition::Workload workload(Instant now);
 
   // A port to the outside, its counters readable by any thread while the lab runs.
   struct Attached {
@@ -172,6 +184,7 @@ class Session {
   void connect_trunks();
   void attach_captures();
   void start_series();
+  void start_metrics();
   void close_files();
   void detach() noexcept;
 
@@ -189,6 +202,7 @@ class Session {
   std::shared_ptr<Taken> ended_;  // counters when traffic had ended by itself
   std::unique_ptr<telemetry::QueueSeries> series_;
   std::unique_ptr<telemetry::FlowSeries> flow_series_;
+  std::unique_ptr<RunMetrics> metrics_;
   std::unique_ptr<telemetry::TransientWatch> transients_;
   std::unique_ptr<telemetry::IntCollector> int_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;

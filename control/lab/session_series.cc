@@ -61,6 +61,7 @@ void Session::close_files() {
   if (int_ != nullptr) close(*int_);
   if (series_ != nullptr) close(*series_);
   if (flow_series_ != nullptr) close(*flow_series_);
+  if (metrics_ != nullptr) close(*metrics_);
   for (auto& tap : taps_) close(*tap);
   for (PcapEndpoint* pcap : lab_->pcaps()) close(*pcap);
 }

@@ -36,6 +36,14 @@ std::uint64_t Histogram::percentile(double fraction) const noexcept {
   return max_;
 }
 
+std::uint64_t Histogram::count_up_to(std::uint64_t value) const noexcept {
+  if (count_ == 0 || value < min_) return 0;
+  if (value >= max_) return count_;
+  std::uint64_t seen = 0;
+  for (std::uint32_t b = bucket_of(min_), last = bucket_of(value); b <= last; ++b) seen += buckets_[b];
+  return seen;
+}
+
 void Histogram::merge(const Histogram& other) {
   if (other.count_ == 0) return;
   if (buckets_ == nullptr) allocate();

@@ -36,11 +36,15 @@ class Histogram {
   std::uint64_t count() const noexcept { return count_; }
   std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }
   std::uint64_t max() const noexcept { return max_; }
+  double sum() const noexcept { return static_cast<double>(sum_); }
   double mean() const noexcept { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }
 
   // The smallest recorded value v such that at least `fraction` of all values are <= v (nearest rank), rounded up to
   // the end of its bucket and never above max(). 0 when empty. `fraction` in [0, 1].
   std::uint64_t percentile(double fraction) const noexcept;
+
+  // How many of the values are at most `value`, which counts as the end of its bucket.
+  std::uint64_t count_up_to(std::uint64_t value) const noexcept;
 
   // Adds everything that `other` recorded.
   void merge(const Histogram& other);

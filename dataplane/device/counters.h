@@ -27,8 +27,9 @@ struct ClassCounters {
   std::uint64_t xoff_received = 0;
   std::uint64_t xon_received = 0;
   std::uint64_t pfc_not_enabled = 0;  // PFC requests that named this priority, for which PFC is not enabled: ignored
-  Duration paused{};               // how long the peer had this priority of this port paused
-  Duration stalled{};              // how long its first frame waited for credits (CBFC)
+  // How long the peer had this priority of this port paused. Live: up to the last PFC frame, or the end of the pause.
+  Duration paused{};
+  Duration stalled{};  // how long its first frame waited for credits (CBFC). Live: of waits that are over
   std::uint64_t storms_detected = 0;  // by the PFC watchdog (switches only)
   std::uint64_t storms_restored = 0;
   // Switches only: when this egress queue first marked a frame CE, and when an ingress group behind it first went over

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "dataplane/base/counter.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/device/credit_config.h"
@@ -118,7 +119,11 @@ class CreditSender {
   Instant stalled_since(Priority p) const noexcept { return accounts_[p.index()].stalled_since; }
   Duration stalled_time(Priority p, Instant now) const noexcept {
     const Account& a = accounts_[p.index()];
-    return a.stalled_since < now ? a.stalled + (now - a.stalled_since) : a.stalled;
+    return a.stalled_since < now ? settled_stalls(p) + (now - a.stalled_since) : settled_stalls(p);
+  }
+  // The same of those that have ended. Any thread may ask.
+  Duration settled_stalls(Priority p) const noexcept {
+    return {static_cast<std::int64_t>(accounts_[p.index()].stalled_ps.read())};
   }
 
  private:
@@ -126,7 +131,7 @@ class CreditSender {
     std::uint32_t consumed = 0;  // modulo 2^32
     std::uint32_t freed = 0;
     Instant stalled_since = Instant::never();
-    Duration stalled{};
+    Counter stalled_ps;
   };
 
   static std::int64_t outstanding(const Account& a) noexcept { return static_cast<std::int32_t>(a.consumed - a.freed); }
@@ -142,7 +147,7 @@ class CreditSender {
   void end_stall(std::size_t p, Instant now) noexcept {
     if ((stalled_ >> p & 1) == 0) return;
     Account& a = accounts_[p];
-    a.stalled += now - a.stalled_since;
+    a.stalled_ps.add(static_cast<std::uint64_t>((now - a.stalled_since).ps));
     a.stalled_since = Instant::never();
     stalled_ = static_cast<PriorityMask>(stalled_ & ~(1u << p));
   }

@@ -197,7 +197,7 @@ class Device {
   // The counters at done(), for a device that rests.
   DeviceCounters counters() const;
   // What the counters say while the engine runs, for any thread: each is right, but they are not of one instant, and
-  // what takes more than reading a counter is 0 (`at`, frames held, cells, times paused).
+  // what takes more than reading a counter is 0 (`at`, frames held, cells of a port), and times paused come a little late.
   DeviceCounters live_counters() const;
 
  protected:

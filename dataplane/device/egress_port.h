@@ -360,6 +360,8 @@ class alignas(64) EgressPort {
     c.xoff_received = pause_.xoff_received(p);
     c.xon_received = pause_.xon_received(p);
     c.pfc_not_enabled = pause_.not_enabled(p);
+    c.paused = pause_.settled_time(p);
+    if (credits_ != nullptr) c.stalled = credits_->sender.settled_stalls(p);
   }
   // What this port knows of a sample of one of its classes.
   QueueSample sample(Priority p, Instant now) const noexcept {

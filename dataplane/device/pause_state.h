@@ -95,10 +95,14 @@ class PauseState {
 
   // How long priority `p` has been paused in all, up to `now`.
   Duration paused_time(Priority p, Instant now) const noexcept {
-    Duration total = total_[p.index()];
+    Duration total = settled_time(p);
     const Instant end = until_[p.index()] < now ? until_[p.index()] : now;
     if (end > since_[p.index()]) total += end - since_[p.index()];
     return total;
+  }
+  // The same up to the last time that something was heard of it, or that its end was noticed. Any thread may ask.
+  Duration settled_time(Priority p) const noexcept {
+    return {static_cast<std::int64_t>(total_ps_[p.index()].read())};
   }
   // Since when priority `p` has been paused without a break; Instant::never() if it is not paused at `now`.
   Instant paused_since(Priority p, Instant now) const noexcept {
@@ -113,14 +117,16 @@ class PauseState {
   PriorityMask paused_slow(Instant now) noexcept {
     for (unsigned m = touched_; m != 0; m &= m - 1) {
       const auto p = static_cast<std::size_t>(std::countr_zero(m));
-      if (until_[p] <= now) touched_ = static_cast<PriorityMask>(touched_ & ~(1u << p));
+      if (until_[p] > now) continue;
+      settle(p, now);
+      touched_ = static_cast<PriorityMask>(touched_ & ~(1u << p));
     }
     return touched_;
   }
   // Closes the interval that began at since_[p].
   void settle(std::size_t p, Instant now) noexcept {
     const Instant end = until_[p] < now ? until_[p] : now;
-    if (end > since_[p]) total_[p] += end - since_[p];
+    if (end > since_[p]) total_ps_[p].add(static_cast<std::uint64_t>((end - since_[p]).ps));
     since_[p] = now;
   }
 
@@ -130,7 +136,7 @@ class PauseState {
   std::array<Instant, kPriorities> until_{};
   std::array<Instant, kPriorities> since_{};
   std::array<Instant, kPriorities> standing_{};  // beginning of the pause that stands
-  std::array<Duration, kPriorities> total_{};
+  std::array<Counter, kPriorities> total_ps_{};
   std::array<Counter, kPriorities> xoff_{};
   std::array<Counter, kPriorities> xon_{};
   std::array<Counter, kPriorities> not_enabled_{};

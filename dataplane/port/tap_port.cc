@@ -8,7 +8,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/ethtool.h>
 #include <linux/if_tun.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <sys/ioctl.h>
@@ -59,6 +61,25 @@ bool is_passing(int error) noexcept {
   return error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == EINTR || error == EIO || error == EBADFD;
 }
 
+// As `ethtool -s IF speed N duplex full autoneg off` does it. Older kernels refuse it, and show 10 Mb/s as ever.
+void set_speed(int socket, ifreq request, BitRate rate) noexcept {
+  constexpr std::size_t kMostMaskOctets = 3 * 32 * sizeof(std::uint32_t);  // the kernel says how much of it it wants
+  alignas(ethtool_link_settings) std::array<char, sizeof(ethtool_link_settings) + kMostMaskOctets> room{};
+  auto& settings = *reinterpret_cast<ethtool_link_settings*>(room.data());
+  request.ifr_data = room.data();
+  settings.cmd = ETHTOOL_GLINKSETTINGS;
+  if (ioctl(socket, SIOCETHTOOL, &request) != 0 || settings.link_mode_masks_nwords >= 0) return;
+  const auto words = static_cast<std::int8_t>(-settings.link_mode_masks_nwords);
+  room.fill(0);
+  settings.cmd = ETHTOOL_SLINKSETTINGS;
+  settings.link_mode_masks_nwords = words;
+  settings.speed = static_cast<std::uint32_t>(rate.bps / 1'000'000);
+  settings.duplex = DUPLEX_FULL;
+  settings.port = PORT_OTHER;
+  settings.autoneg = AUTONEG_DISABLE;
+  static_cast<void>(ioctl(socket, SIOCETHTOOL, &request));
+}
+
 }  // namespace
 
 TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
@@ -92,6 +113,7 @@ TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
                            config.mtu, std::strerror(errno)));
   request.ifr_qlen = kQueueLength;
   ioctl(socket.get(), SIOCSIFTXQLEN, &request);  // else there is less of it
+  if (config.rate.bps > 0) set_speed(socket.get(), request, config.rate);
   if (config.mac) {
     request.ifr_hwaddr = {};
     request.ifr_hwaddr.sa_family = ARPHRD_ETHER;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "dataplane/base/counter.h"
+#include "dataplane/base/units.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/port/outside_port.h"
@@ -25,6 +26,7 @@ struct TapPortConfig {
   std::uint32_t mtu = 9216;                  // of the interface: longest IP packet that the link carries
   std::optional<wire::MacAddress> mac = {};  // of the interface; else the kernel makes one up
   bool up = false;                           // switches it on, where nobody else will
+  BitRate rate{};                            // that `ethtool` shows; 0: what the kernel says of its own
 };
 
 // The interface lives as long as the port; meanwhile it may be moved to another namespace and renamed. The network

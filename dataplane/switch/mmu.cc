@@ -141,7 +141,7 @@ std::vector<std::string> Mmu::audit(std::span<const Group> groups, std::span<con
     from_pool += pooled(g, g.headroom);
     own_headroom += g.headroom_limit;
     if (g.headroom > beyond(g.held, g.reserved_limit))
-      wrong.push_back(fmt::format("group {}: {} cells of headroom of {} held", i, g.headroom, g.held));
+      wrong.push_back(fmt::format("group {}: {} cells of headroom of {} held", i, g.headroom, g.held.read()));
     if (g.xoff && g.held == 0) wrong.push_back(fmt::format("group {}: over its threshold, and holds nothing", i));
   }
   std::uint64_t in_egress = 0;

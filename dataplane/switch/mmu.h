@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dataplane/base/counter.h"
+#include "dataplane/base/level.h"
 #include "dataplane/base/planted_bug.h"
 #include "dataplane/switch/buffer_config.h"
 
@@ -41,7 +42,7 @@ class Mmu {
   };
 
   struct alignas(64) Group {
-    std::uint32_t held = 0;      // in all: reserved, shared and headroom
+    Level held;                  // in all: reserved, shared and headroom
     std::uint32_t headroom = 0;  // of that, its own and from the pool
     std::uint32_t reserved_limit = 0;
     std::uint32_t headroom_limit = 0;  // of its own

@@ -34,7 +34,7 @@ std::vector<std::string> Switch::audit() const {
     const Mmu::Group& group = groups_[g];
     if (by_group[g] != group.held)
       wrong.push_back(fmt::format("port {} class {}: {} cells in the books of the ingress group, {} in the queues",
-                                  g / kPriorities + 1, g % kPriorities, group.held, by_group[g]));
+                                  g / kPriorities + 1, g % kPriorities, group.held.read(), by_group[g]));
     if (g >= queues_.size() || group.blocked) continue;
     const Priority priority{static_cast<std::uint8_t>(g % kPriorities)};
     const bool tells = (config_.ports[g / kPriorities].pfc.tx & bit(priority)) != 0;

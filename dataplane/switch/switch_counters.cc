@@ -45,6 +45,7 @@ void Switch::count_live(DeviceCounters& c) const {
     }
     out.drops = drops_by_port_[p].read();
   }
+  for (const Mmu::Group& g : groups_) c.buffer_cells += g.held.read();
   // What the switch made itself and then dropped belongs to no port; it is shown with the first.
   for (std::size_t k = 0; k < kPriorities; ++k) {
     const DropCounts own = drops_by_class_[ports() * kPriorities + k].read();
@@ -54,7 +55,6 @@ void Switch::count_live(DeviceCounters& c) const {
 
 void Switch::count_rest(DeviceCounters& c) const {
   c.queued = carried_.size() + awaiting_.size();
-  for (const Mmu::Group& g : groups_) c.buffer_cells += g.held;
   c.max_shared_cells = mmu_.max_shared_used();
   for (const NextHops& group : forwarding_.groups()) {
     if (group.count < 2) continue;

@@ -12,6 +12,7 @@ import pathlib
 import re
 import struct
 
+import http_requests
 import uet_packets
 from uet_packets import SECURED, UET, crc32c
 
@@ -509,7 +510,7 @@ APPLICATION_RINGS = {
 
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "credit_message", "roce_packet",
+    for folder in ("api_body", "http_request", "fault_text", "parse_frame", "pfc", "quality_report", "credit_message", "roce_packet",
                    "roce_engine", "cm_mad", "trunk_message", "trunk_fragment", "uet_packet",
                    "uet_frame", "uet_engine", "frame_ring", "shared_gsi", "uet_processes", "application_message",
                    "application_ring"):
@@ -547,3 +548,7 @@ if __name__ == "__main__":
             (corpus / folder / f"{name}.bin").write_bytes(octets)
     for name, text in [*fault_texts(), *FAULT_VALUES.items()]:
         (corpus / "fault_text" / f"{name}.bin").write_text(text)
+    for name, request in http_requests.REQUESTS.items():
+        (corpus / "http_request" / f"{name}.bin").write_bytes(request)
+    for name, body in http_requests.BODIES.items():
+        (corpus / "api_body" / f"{name}.bin").write_bytes(body)

@@ -32,6 +32,7 @@ void add_up(CLI::App* command, int& exit_code);
 void add_down(CLI::App* command, int& exit_code);
 void add_ls(CLI::App* command, int& exit_code);
 void add_status(CLI::App* command, int& exit_code);
+void add_top(CLI::App* command, int& exit_code);
 void add_logs(CLI::App* command, int& exit_code);
 void add_pause(CLI::App* command, int& exit_code);
 void add_resume(CLI::App* command, int& exit_code);
@@ -100,6 +101,7 @@ constexpr std::array kCommands{
     Command{"down", kLive, "Stop a live lab, or clean up after one that was killed", add_down},
     Command{"ls", kLive, "List live labs", add_ls},
     Command{"status", kLive, "Show counters, rates, flows and hosts", add_status},
+    Command{"top", kLive, "Watch links, queues, flows, pauses and collectives in the terminal", add_top},
     Command{"web", kLive, "Print a link to the live page of a lab, or open it", add_web},
     Command{"logs", kLive, "Print the log of a lab's daemon", add_logs},
     Command{"pause", kLive, "Stop simulated time: no packets enter or leave", add_pause},

@@ -22,6 +22,7 @@
 #include "control/report/judge.h"
 #include "control/report/junit.h"
 #include "control/report/shell_word.h"
+#include "control/report/step_csv.h"
 #include "control/report/units.h"
 #include "control/spec/lab_digest.h"
 #include "control/spec/load.h"
@@ -64,6 +65,10 @@ struct RunOptions {
   std::string series_every;
   std::string flow_series;
   std::string flow_csv;
+  std::string steps;
+  std::string metrics;
+  std::string metrics_every;
+  std::uint32_t metrics_stretch = 1;
   std::string int_file;
   std::string int_one_in;
   std::string fault_log;
@@ -136,11 +141,12 @@ lab::CaptureRequest parse_capture(const std::string& text) {
 }
 
 constexpr Duration kSeriesEvery{10'000'000};
+constexpr Duration kMetricsEvery{1'000'000'000};
 
-Duration parse_every(const std::string& text) {
+Duration parse_every(const std::string& text, const char* option = "--series-every") {
   const auto every = spec::parse_duration(text);
   if (!every || *every <= Duration{})
-    throw CLI::ValidationError("--series-every",
+    throw CLI::ValidationError(option,
                                fmt::format("'{}': {}", text, every ? "expected a time above 0" : every.error()));
   return *every;
 }
@@ -175,6 +181,9 @@ std::string command_of(const RunOptions& o) {
   add("--series", o.series);
   add("--series-every", o.series_every);
   add("--flow-series", o.flow_series);
+  add("--metrics", o.metrics);
+  add("--metrics-every", o.metrics_every);
+  if (o.metrics_stretch != 1) add("--metrics-stretch", std::to_string(o.metrics_stretch));
   add("--int", o.int_file);
   add("--int-one-in", o.int_one_in);
   add("--replay", o.replay);
@@ -210,13 +219,16 @@ int run(const RunOptions& o) {
                                                       {"--series", o.series},
                                                       {"--flow-series", o.flow_series},
                                                       {"--flow-csv", o.flow_csv},
+                                                      {"--steps", o.steps},
+                                                      {"--metrics", o.metrics},
                                                       {"--int", o.int_file},
                                                       {"--fault-log", o.fault_log}},
                                                      o.json);
   // Before the run, which would be lost otherwise.
-  std::optional<ResultFile> junit, flow_csv, fault_log;
+  std::optional<ResultFile> junit, flow_csv, steps, fault_log;
   if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
   if (!o.flow_csv.empty()) flow_csv.emplace(o.flow_csv, "--flow-csv");
+  if (!o.steps.empty()) steps.emplace(o.steps, "--steps");
   if (!o.fault_log.empty()) fault_log.emplace(o.fault_log, "--fault-log");
   // With its fix it does not show any more what the file says.
   const std::vector<std::string>& fix = spec.diagnosis.set;
@@ -234,6 +246,9 @@ int run(const RunOptions& o) {
     options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every), o.flow_series};
   else if (!o.series_every.empty())
     throw CLI::ValidationError("--series-every", "needs --series or --flow-series");
+  if (!o.metrics.empty())
+    options.metrics = {o.metrics, o.metrics_every.empty() ? kMetricsEvery : parse_every(o.metrics_every, "--metrics-every"),
+                       o.metrics_stretch};
   if (!o.int_file.empty()) {
     options.int_file = o.int_file;
     if (!spec.run.in_band) spec.run.in_band.emplace();
@@ -280,6 +295,7 @@ int run(const RunOptions& o) {
       write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()), "--report");
     });
   if (flow_csv) keep([&] { flow_csv->write(report::flow_csv(report)); });
+  if (steps) keep([&] { steps->write(report::step_csv(report)); });
   if (fault_log) keep([&] { fault_log->write(log_of(session)); });
   if (junit) keep([&] { junit->write(report::junit_xml({report::junit_suite(report)})); });
   if (report.run.interrupted)
@@ -329,6 +345,18 @@ void add_run(CLI::App* command, int& exit_code) {
       ->type_name("FILE");
   command->add_option("--series-every", o->series_every, "Sampling interval of both series (default 10us)")
       ->type_name("TIME");
+  command->add_option("--steps", o->steps, "Write the repeats of collectives, steps of training too: one row each (CSV)")
+      ->type_name("FILE");
+  auto* metrics =
+      command->add_option("--metrics", o->metrics, "Write the metrics of a live lab with simulated time, for Prometheus (OpenMetrics)")
+          ->type_name("FILE");
+  command->add_option("--metrics-every", o->metrics_every, "Time between their samples (default 1ms)")
+      ->type_name("TIME")
+      ->needs(metrics);
+  command->add_option("--metrics-stretch", o->metrics_stretch, "Their timestamps are simulated time x N: Prometheus tells milliseconds apart")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u))
+      ->needs(metrics);
   add_expect_options(*command, o->expect, o->junit);
   auto* in_band =
       command->add_option("--int", o->int_file, "Write in-band telemetry of sampled packets: one JSON line per hop")

@@ -37,6 +37,8 @@ struct UpOptions {
   std::string log_level;
   std::string metrics;
   std::string listen;
+  std::string tls_cert;
+  std::string tls_key;
   bool web = false;
   bool detach = false;
 };
@@ -68,6 +70,8 @@ pid_t start_daemon(const UpOptions& o, int& ready) {
   if (!o.log_level.empty()) args.insert(args.end(), {"--log-level", o.log_level});
   if (!o.metrics.empty()) args.insert(args.end(), {"--metrics", o.metrics});
   if (!o.listen.empty() || o.web) args.insert(args.end(), {"--listen", o.listen.empty() ? "127.0.0.1:0" : o.listen});
+  if (!o.tls_cert.empty()) args.insert(args.end(), {"--tls-cert", std::filesystem::absolute(o.tls_cert)});
+  if (!o.tls_key.empty()) args.insert(args.end(), {"--tls-key", std::filesystem::absolute(o.tls_key)});
   if (!o.detach) args.emplace_back("--foreground");
   std::vector<char*> raw;
   for (std::string& a : args) raw.push_back(a.data());
@@ -131,7 +135,9 @@ int up(const UpOptions& o) {
   const auto lab = ask(LabDir(told->lab), "GET", "/lab");
   fmt::print("lab '{}' is up: {} switches, {} hosts, {} links\n", told->lab, lab["size"]["switches"].get<int>(),
              lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>());
-  if (!o.metrics.empty()) fmt::print("  http://{}/metrics            for Prometheus\n", o.metrics);
+  const bool plain_metrics = o.metrics.starts_with("127.") || o.metrics.starts_with("[::1]");
+  if (!o.metrics.empty())
+    fmt::print("  {}://{}/metrics            for Prometheus\n", plain_metrics ? "http" : "https", o.metrics);
   if (o.web || !o.listen.empty()) print_page(LabDir(told->lab));
   if (o.detach) {
     fmt::print("  railyard status --watch     rates, once a second\n  railyard down               stops it\n");
@@ -236,11 +242,14 @@ void add_up(CLI::App* command, int& exit_code) {
       ->type_name("NAME")
       ->envname(kLabVariable);
   command->add_option("--set", o->sets, "Override a value of the file")->type_name("PATH=VALUE");
-  command->add_option("--metrics", o->metrics, "Answer GET /metrics for Prometheus at this loopback address")
+  command->add_option("--metrics", o->metrics, "Answer GET /metrics for Prometheus at this loopback address; with --tls-cert at any, by the token")
       ->type_name("ADDRESS:PORT");
   command->add_flag("--web", o->web, "Serve the live page on this machine, and print its address");
-  command->add_option("--listen", o->listen, "Serve the page and the API at this loopback address; port 0: any that is free")
+  command->add_option("--listen", o->listen, "Serve the page and the API at this loopback address, with --tls-cert at any; port 0: any that is free")
       ->type_name("ADDRESS:PORT");
+  auto* cert = command->add_option("--tls-cert", o->tls_cert, "Certificate of this machine, with its chain (PEM)")->type_name("FILE");
+  auto* key = command->add_option("--tls-key", o->tls_key, "Its key (PEM, without a passphrase)")->type_name("FILE")->needs(cert);
+  cert->needs(key);
   command->add_option("--log-level", o->log_level, "Lowest level in the daemon's log (default: info)")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(

@@ -42,6 +42,8 @@ void add_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--metrics", o.config.metrics, "Answer GET /metrics at this loopback address")->type_name("ADDRESS:PORT");
   app.add_option("--listen", o.config.listen, "Serve the page and the API at this loopback address")->type_name("ADDRESS:PORT");
+  app.add_option("--tls-cert", o.config.tls_certificate, "Certificate (PEM) for other addresses")->type_name("FILE");
+  app.add_option("--tls-key", o.config.tls_key, "Its key (PEM)")->type_name("FILE");
   app.add_flag("--foreground", o.config.log_to_stderr, "Log to standard error too");
 }
 

@@ -462,6 +462,15 @@ constexpr Field kFlowSeries[] = {
     {"flow", "text", ""},
     {"sent_bytes", "bytes", "payload sent since the last sample, retransmissions included"},
     {"delivered_bytes", "bytes", "payload delivered since the last sample; empty: an attached host receives it"}};
+constexpr Field kSteps[] = {
+    {"collective", "text", ""},
+    {"transport", "text", "roce, uet/rud, uet/rod"},
+    {"step", "number", "repeat, from 1"},
+    {"start_ns", "ns", "the first rank starts"},
+    {"time_ns", "ns", "until the last rank has its result; empty: not complete"},
+    {"algbw_bps", "bit/s", "size over time; empty: not complete, or of steps that compute"},
+    {"busbw_bps", "bit/s", "algbw times the factor of nccl-tests; empty as algbw_bps"},
+    {"cumulative_ns", "ns", "from the first start to the end of this repeat; empty: not complete"}};
 constexpr Field kStatus[] = {
     {"link", "bit/s", "nominal rate, or down"},
     {"sent, received", "bytes, or bit/s with --watch", "data frames with FCS since the start, or the last second"},
@@ -474,6 +483,7 @@ constexpr Field kStatus[] = {
 constexpr FieldList kOther[] = {
     {"--series FILE (CSV)", "One line per port and class with activity.", "", kQueueSeries},
     {"--flow-series FILE (CSV)", "One line per flow that sent or received since the last sample.", "", kFlowSeries},
+    {"--steps FILE (CSV)", "One line per repeat of a collective, steps of training too.", "", kSteps},
     {"railyard status",
      "One line per port of a running lab. `railyard report` has the figures of report.json, until now.", "", kStatus}};
 

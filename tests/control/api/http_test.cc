@@ -413,7 +413,7 @@ class Loopback : public testing::Test {
   }
 
   std::uint16_t port = free_port();
-  HttpServer server{HttpServerConfig{.socket = {}, .loopback = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, port}},
+  HttpServer server{HttpServerConfig{.socket = {}, .tcp = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, port}},
                     [](const Request& r) { return Response{200, nullptr, "target " + r.target + "\n", "text/plain"}; }};
 };
 
@@ -433,7 +433,7 @@ TEST_F(Loopback, ANameInTheHostFieldIsRefused) {
 }
 
 TEST_F(Loopback, APortOfZeroIsAnyThatIsFree) {
-  const HttpServer other(HttpServerConfig{.socket = {}, .loopback = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, 0}},
+  const HttpServer other(HttpServerConfig{.socket = {}, .tcp = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, 0}},
                          [](const Request&) { return Response{200, {{"other", true}}}; });
   EXPECT_NE(other.endpoint().port, 0);
   EXPECT_NE(other.endpoint().port, port);
@@ -445,7 +445,7 @@ TEST_F(Loopback, WhoIsNotAdmittedIsNotHeard) {
   int heard = 0;
   const HttpServer guarded(
       HttpServerConfig{.socket = {},
-                       .loopback = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, 0},
+                       .tcp = wire::UdpEndpoint{wire::IpAddress{0x7F000001u}, 0},
                        .admit = [](const Request& r) -> std::optional<Response> {
                          if (r.authorization.empty()) throw ApiError(401, "who?");
                          return std::nullopt;
@@ -461,7 +461,7 @@ TEST_F(Loopback, WhoIsNotAdmittedIsNotHeard) {
 
 TEST_F(Loopback, OtherAddressesAndPortsInUseAreRefused) {
   const auto at = [](std::uint32_t address, std::uint16_t n) {
-    return HttpServerConfig{.socket = {}, .loopback = wire::UdpEndpoint{wire::IpAddress{address}, n}};
+    return HttpServerConfig{.socket = {}, .tcp = wire::UdpEndpoint{wire::IpAddress{address}, n}};
   };
   EXPECT_THROW(HttpServer(at(0x0A000001, port), {}), std::invalid_argument);
   EXPECT_THROW(HttpServer(at(0, port), {}), std::invalid_argument);

@@ -48,6 +48,24 @@ TEST(Exposition, ValuesOfLabelsAreEscaped) {
   EXPECT_TRUE(std::move(out).text().ends_with("a{x=\"a\\\\b\\\"c\\nd\"} 0\n"));
 }
 
+TEST(Exposition, SamplesOfOneMetricComeTogetherInOrderOfTime) {
+  Exposition out(Format::kOpenMetrics);
+  for (const double at : {0.5, 1.0}) {
+    out.at(at);
+    out.family("railyard_drops", Type::kCounter, "Frames dropped.");
+    out.sample(std::array{Label{"switch", "leaf1"}}, std::uint64_t{at > 0.7 ? 3u : 1u});
+    if (at > 0.7) out.sample(std::array{Label{"switch", "leaf2"}}, std::uint64_t{9});
+    out.family("railyard_depth", Type::kGauge, "Depth.");
+    out.sample({}, at);
+  }
+  EXPECT_EQ(std::move(out).text(),
+            "# HELP railyard_drops Frames dropped.\n# TYPE railyard_drops counter\n"
+            "railyard_drops_total{switch=\"leaf1\"} 1 0.5\nrailyard_drops_total{switch=\"leaf1\"} 3 1\n"
+            "railyard_drops_total{switch=\"leaf2\"} 9 1\n"
+            "# HELP railyard_depth Depth.\n# TYPE railyard_depth gauge\n"
+            "railyard_depth 0.5 0.5\nrailyard_depth 1 1\n# EOF\n");
+}
+
 TEST(Exposition, TheClientChoosesTheFormat) {
   EXPECT_EQ(accepted(""), Format::kPrometheus);
   EXPECT_EQ(accepted("text/plain;version=0.0.4;q=0.5,*/*;q=0.1"), Format::kPrometheus);

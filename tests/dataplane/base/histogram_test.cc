@@ -58,6 +58,18 @@ const std::vector<Distribution>& distributions() {
   return kAll;
 }
 
+TEST(Histogram, CountsUpToAValue) {
+  const Histogram h = histogram_of({1000, 2000, 1'000'000, 50'000'000});
+  EXPECT_EQ(h.count_up_to(0), 0u);
+  EXPECT_EQ(h.count_up_to(500), 0u);
+  EXPECT_EQ(h.count_up_to(1500), 1u);
+  EXPECT_EQ(h.count_up_to(10'000), 2u);
+  EXPECT_EQ(h.count_up_to(49'000'000), 3u);
+  EXPECT_EQ(h.count_up_to(kLargest), 4u);
+  EXPECT_EQ(h.sum(), 51'003'000.0);
+  EXPECT_EQ(Histogram().count_up_to(kLargest), 0u);
+}
+
 TEST(Histogram, IsEmptyAtFirst) {
   const Histogram h;
   EXPECT_EQ(h.count(), 0u);

@@ -57,6 +57,22 @@ TEST(PauseState, ANewTimeReplacesTheRunningOneLongerOrShorter) {
   EXPECT_EQ(s.first_expiry(0xFF), at(600_ns) + 51'200_ps);
 }
 
+// What any thread may read comes to the same once something is heard, or the end is noticed.
+TEST(PauseState, TheTimeThatAnyThreadReadsFollows) {
+  PauseState s;
+  s.receive(at(0_ns), bit(kThree), quanta(100), kQuantum);
+  EXPECT_EQ(s.settled_time(kThree), 0_ps);
+  s.receive(at(500_ns), bit(kThree), quanta(100), kQuantum);
+  EXPECT_EQ(s.settled_time(kThree), 500_ns);
+  EXPECT_EQ(s.paused(at(2_us)), 0);
+  EXPECT_EQ(s.settled_time(kThree), 1012_ns);
+  EXPECT_EQ(s.paused_time(kThree, at(3_us)), 1012_ns);
+  s.receive(at(4_us), bit(kThree), quanta(100), kQuantum);
+  s.receive(at(4100_ns), bit(kThree), quanta(0), kQuantum);
+  EXPECT_EQ(s.settled_time(kThree), 1112_ns);
+  EXPECT_EQ(s.paused_time(kThree, at(5_us)), 1112_ns);
+}
+
 // IEEE 802.1Q clause 36: a request for a priority that is not enabled is ignored.
 TEST(PauseState, APriorityThatIsNotEnabledIsNotPaused) {
   PauseState s;

@@ -11,12 +11,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
 #include "dataplane/packet/assemble.h"
 #include "dataplane/packet/rewrite.h"
+#include "dataplane/port/network_namespace.h"
 #include "tests/dataplane/port/outside_port_fixture.h"
 #include "tests/dataplane/port/without_capabilities.h"
 #include "tests/support/frames.h"
@@ -45,6 +50,23 @@ class TapPortTest : public test::OutsidePortFixture {
 TEST_F(TapPortTest, FramesOfAnyLengthPassBothWaysOctetForOctet) {
   TapPort port(config(), pool);
   expect_whole_frames(port, "port/tap/" + host->name() + "/eth0");
+}
+
+// What `ethtool eth0` shows.
+TEST_F(TapPortTest, TheInterfaceHasTheSpeedOfTheLink) {
+  TapPortConfig with_rate = config();
+  with_rate.rate = BitRate{400'000'000'000};
+  const TapPort port(with_rate, pool);
+  const NetworkNamespace inside(host->name());
+  const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ethtool_cmd settings{};
+  settings.cmd = ETHTOOL_GSET;
+  ifreq request{};
+  std::strcpy(request.ifr_name, "eth0");
+  request.ifr_data = reinterpret_cast<char*>(&settings);
+  ASSERT_EQ(ioctl(socket.get(), SIOCETHTOOL, &request), 0);
+  EXPECT_EQ(ethtool_cmd_speed(&settings), 400'000u);
+  EXPECT_EQ(settings.duplex, DUPLEX_FULL);
 }
 
 TEST_F(TapPortTest, TagsStay) {
