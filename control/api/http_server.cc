@@ -112,6 +112,7 @@ Request request_of(const http::request<http::string_body>& request, bool over_tc
   r.fetch_site = std::string(request["Sec-Fetch-Site"]);
   r.authorization = std::string(request[http::field::authorization]);
   r.cookie = std::string(request[http::field::cookie]);
+  r.accept_encoding = std::string(request[http::field::accept_encoding]);
   return r;
 }
 
@@ -245,6 +246,14 @@ class HttpServer::State {
       std::ostringstream text;
       text << head.base();
       text_ = std::move(text).str();
+      // What there is to say at once goes with the head.
+      std::optional<std::string> first;
+      try {
+        first = events_.next();
+      } catch (const std::exception&) {  // No memory: the client may come again.
+      }
+      if (!first) return hang_up();
+      text_ += *first;
       stream_.expires_never();
       watch_for_end();
       send();
