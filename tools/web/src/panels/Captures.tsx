@@ -38,7 +38,7 @@ export function Captures({ ports }: { ports: string[] }) {
   const [direction, setDirection] = useState<'both' | 'in' | 'out'>('both');
   usePoll(1000, loadCaptures);
   const shown = captures.value.filter((c) => ports.length === 0 || ports.includes(c.port));
-  if (ports.length === 0 && shown.length === 0) return null;
+  if ((ports.length === 0 || readOnly.value) && shown.length === 0) return null;
   return (
     <section class="captures" aria-label="Captures">
       <h3>Captures</h3>
