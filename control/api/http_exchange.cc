@@ -51,6 +51,7 @@ Request request_of(const HttpRequest& request, bool over_tcp) {
   r.fetch_site = std::string(request["Sec-Fetch-Site"]);
   r.authorization = std::string(request[http::field::authorization]);
   r.cookie = std::string(request[http::field::cookie]);
+  r.accept_encoding = std::string(request[http::field::accept_encoding]);
   return r;
 }
 

@@ -207,6 +207,14 @@ class HttpServer::State {
       std::ostringstream text;
       text << head.base();
       text_ = std::move(text).str();
+      // What there is to say at once goes with the head.
+      std::optional<std::string> first;
+      try {
+        first = events_.next();
+      } catch (const std::exception&) {  // No memory: the client may come again.
+      }
+      if (!first) return hang_up();
+      text_ += *first;
       stream().expires_never();
       watch_for_end();
       send();

@@ -27,6 +27,7 @@ struct Request {
   std::string fetch_site{};     // Sec-Fetch-Site
   std::string authorization{};  // RFC 6750
   std::string cookie{};         // RFC 6265
+  std::string accept_encoding{};  // RFC 9110 §12.5.3; empty: as it is
 };
 
 // Server-sent events (WHATWG HTML §9.2) in the place of a body, until the client goes.

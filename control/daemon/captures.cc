@@ -1,10 +1,13 @@
 #include "control/daemon/captures.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -36,6 +39,13 @@ std::uint64_t number_of(const json& options, const char* key, std::uint64_t most
   if (!found->is_number_integer() || *found < 1 || *found > most)
     throw ApiError(400, fmt::format("{}: {}; expected a whole number from 1 to {}", key, found->dump(), most));
   return found->get<std::uint64_t>();
+}
+
+// Of an id; 0 for what is none.
+std::uint64_t number_of(const std::string& id) {
+  std::uint64_t n = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), n);
+  return error == std::errc{} && end == id.data() + id.size() ? n : 0;
 }
 
 LiveTapConfig config_of(const json& options) {
@@ -76,6 +86,11 @@ bool Captures::release(PortRef port, TapList& taps, const std::shared_ptr<Engine
 
 json Captures::start(PortRef port, const std::string& name, const json& options) {
   forget_done();
+  const auto keep = options.find("keep");
+  if (keep != options.end() && !keep->is_boolean())
+    throw ApiError(400, fmt::format("keep: {}; expected true or false", keep->dump()));
+  const bool is_kept = keep != options.end() && keep->get<bool>();
+  if (is_kept) make_room_to_keep();
   if (captures_.size() >= kMost)
     throw ApiError(
         409, fmt::format("{} captures are already running, the limit is {}; stop one first", captures_.size(), kMost));
@@ -85,6 +100,7 @@ json Captures::start(PortRef port, const std::string& name, const json& options)
   config.comment = uet::carriers_text(build::uet_carriers(session_.lab().spec()));
   config.rate = session_.lab().rate(port);
   config.tap = config_of(options);
+  if (is_kept) config.tap.ring_octets = std::min<std::uint64_t>(config.tap.ring_octets, KeptCapture::kBuffer);
   const std::string id = std::to_string(started_ + 1);
   config.id = id;
   config.socket = fmt::format("{}/capture-{}", directory_, id);
@@ -108,6 +124,7 @@ json Captures::start(PortRef port, const std::string& name, const json& options)
       engine.fabric()[port.device].tap(port.port, &taps);
     });
     started.begin();
+    if (is_kept) kept_[started_] = {nullptr, std::make_unique<KeptCapture>(started.config().socket)};
     return {{"id", id},
             {"port", name},
             {"socket", started.config().socket},
@@ -136,19 +153,58 @@ json Captures::describe(const std::string& id, const CaptureStream& stream) {
 json Captures::list() {
   forget_done();
   json out = json::array();
-  for (const auto& [id, stream] : captures_) out.push_back(describe(id, *stream));
+  for (const auto& [id, stream] : captures_)
+    if (!kept_.contains(number_of(id))) out.push_back(describe(id, *stream));
+  for (const auto& [id, kept] : kept_) out.push_back(describe_kept(std::to_string(id), kept));
   return {{"captures", std::move(out)}};
 }
 
 json Captures::end(const std::string& id) {
   forget_done();
   const auto found = captures_.find(id);
+  if (const auto kept = kept_.find(number_of(id)); found == captures_.end() && kept != kept_.end()) {
+    json out = describe_kept(id, kept->second);
+    kept_.erase(kept);
+    return out;
+  }
   if (found == captures_.end()) throw ApiError(404, fmt::format("there is no capture '{}', or it has ended", id));
   found->second->end();
   return describe(id, *found->second);
 }
 
+Captures::File Captures::file(const std::string& id) const {
+  const auto kept = kept_.find(number_of(id));
+  if (kept == kept_.end())
+    throw ApiError(404, fmt::format("no capture '{}' is kept; expected one that was started with \"keep\": true", id));
+  if (!kept->second.capture->has_ended()) throw ApiError(409, fmt::format("capture {} is still running; end it first", id));
+  const json now = describe_kept(id, kept->second);
+  auto name = now["port"].get<std::string>();
+  std::ranges::replace(name, ':', '-');
+  return {fmt::format("{}.{}.pcapng", name, id), kept->second.capture->file()};
+}
+
+json Captures::describe_kept(const std::string& id, const Kept& kept) const {
+  const auto running = captures_.find(id);
+  json out = running != captures_.end() ? describe(id, *running->second) : kept.as_it_was;
+  if (kept.capture->has_ended()) out["state"] = "ended";
+  out["kept_bytes"] = kept.capture->octets();
+  out["full"] = kept.capture->is_full();
+  return out;
+}
+
+void Captures::make_room_to_keep() {
+  if (kept_.size() < kMostKept) return;
+  const auto ended = std::ranges::find_if(kept_, [](const auto& k) { return k.second.capture->has_ended(); });
+  if (ended == kept_.end())
+    throw ApiError(409, fmt::format("{} captures are being kept already, the limit is {}; end one first", kept_.size(),
+                                    kMostKept));
+  kept_.erase(ended);
+}
+
 void Captures::forget_done() {
+  for (auto& [id, kept] : kept_)
+    if (const auto running = captures_.find(std::to_string(id)); running != captures_.end())
+      kept.as_it_was = describe(running->first, *running->second);
   std::erase_if(captures_, [](const auto& c) { return c.second->done(); });
 }
 

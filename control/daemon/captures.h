@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/daemon/capture_stream.h"
+#include "control/daemon/kept_capture.h"
 #include "control/daemon/log.h"
 #include "control/lab/session.h"
 #include "dataplane/capture/tap_list.h"
@@ -36,15 +37,31 @@ class Captures {
   Captures& operator=(const Captures&) = delete;
 
   // Captures `port`, called `name`, from now on. `options`, all optional: "direction" ("both", "in", "out"), "count"
-  // (frames, then it ends), "snaplen" (octets of each), "buffer" (octets that may wait for the client). Answers with
-  // "id", and "socket" where a client is expected within some seconds.
+  // (frames, then it ends), "snaplen" (octets of each), "buffer" (octets that may wait for the client), "keep" (true: the
+  // daemon takes it and keeps it for file()). Answers with "id", and "socket" where a client is expected within some
+  // seconds.
   nlohmann::json start(PortRef port, const std::string& name, const nlohmann::json& options);
   nlohmann::json list();
-  // Ends one: its client gets what was seen until now.
+  // Ends one: its client gets what was seen until now. One that is kept and has ended is forgotten.
   nlohmann::json end(const std::string& id);
+  // One that was kept, when it has ended.
+  struct File {
+    std::string name;    // "leaf1-3.pcapng"
+    std::string octets;  // pcapng
+  };
+  File file(const std::string& id) const;
+
+  static constexpr std::size_t kMostKept = 4;  // the oldest that has ended makes room for another
 
  private:
+  struct Kept {
+    nlohmann::json as_it_was;  // describe(), at last
+    std::unique_ptr<KeptCapture> capture;
+  };
+
   void forget_done();
+  void make_room_to_keep();
+  nlohmann::json describe_kept(const std::string& id, const Kept& kept) const;
   TapList& taps_of(PortRef port);
   bool release(PortRef port, TapList& taps, const std::shared_ptr<EngineTap>& tap);
   static nlohmann::json describe(const std::string& id, const CaptureStream& stream);
@@ -55,6 +72,7 @@ class Captures {
   Log& log_;
   MakeChange change_;
   std::map<PortRef, std::unique_ptr<TapList>> taps_;                // stay, once made: the engine may look at them
+  std::map<std::uint64_t, Kept> kept_;                              // by id; gone after the captures that feed it
   std::map<std::string, std::unique_ptr<CaptureStream>> captures_;  // by id
   std::uint64_t started_ = 0;
 };

@@ -197,11 +197,15 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     // Before the servers, whose streams it feeds.
     Watch watch(session, live, log);
     lab.watched_by(watch);
-    watch.start([&]() -> std::optional<nlohmann::json> {
-      const std::unique_lock lock(one_at_a_time, std::try_to_lock);
-      if (!lock.owns_lock()) return std::nullopt;
-      return lab.state();
-    });
+    // Who asks the API goes first.
+    const auto unless_busy = [&](auto look) -> Watch::Look {
+      return [&one_at_a_time, look]() -> std::optional<nlohmann::json> {
+        const std::unique_lock lock(one_at_a_time, std::try_to_lock);
+        if (!lock.owns_lock()) return std::nullopt;
+        return look();
+      };
+    };
+    watch.start(unless_busy([&lab] { return lab.state(); }), unless_busy([&lab] { return lab.pauses(); }));
     std::optional<WebAccess> web;
     std::optional<api::HttpServer> for_web;
     const bool tls_metrics = metrics && !metrics->address.is_loopback();
@@ -267,6 +271,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     log.to_stderr(config.log_to_stderr);
     ready(dir.name());
     session.run(stop, &live);
+    watch.farewell("The lab was stopped.");
     for (const std::string& error : session.unwritten()) log.warning(error);
   }
   log.line("down");

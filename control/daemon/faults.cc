@@ -75,12 +75,10 @@ json LiveFaults::list() const {
   return {{"faults", std::move(out)}};
 }
 
-json LiveFaults::log() const {
+std::vector<fault::LoggedEvent> LiveFaults::events() const {
   const auto all = std::make_shared<std::vector<fault::LoggedEvent>>();
   change_("", [all, this](Engine&, Instant now) { *all = session_.faults().events(now); });
-  json out = json::array();
-  for (const fault::LoggedEvent& e : *all) out.push_back(fault::line_of(e));
-  return {{"lines", std::move(out)}};
+  return *std::move(all);
 }
 
 }  // namespace railyard::daemon

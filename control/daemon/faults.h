@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -22,8 +23,8 @@ class LiveFaults {
   // Ends it; answers with what it has done: "frames" is null if they are not counted.
   nlohmann::json remove(const std::string& name);
   nlohmann::json list() const;
-  // All that has happened: the lines of the log.
-  nlohmann::json log() const;
+  // All that has happened.
+  std::vector<fault::LoggedEvent> events() const;
 
  private:
   lab::Session& session_;

@@ -120,17 +120,6 @@ json LiveLab::restart(const std::string& name) {
   return host(name);
 }
 
-json LiveLab::again(const std::string& name) {
-  if (agents_ == nullptr) throw ApiError(409, "the lab has no agents; expected a collective or flow with agents");
-  const auto what = std::make_shared<std::string>();
-  try {
-    wait(ask("again " + name, [what, name, this](Engine&, Instant at) { *what = agents_->again(at, name); }));
-  } catch (const agents::NotAgain& not_again) {
-    throw ApiError(409, not_again.what());
-  }
-  return {{"name", name}, {"what", *what}};
-}
-
 PortRef LiveLab::port_named(const std::string& text) const {
   const auto name = spec::parse_port_name(text);
   if (!name) throw ApiError(400, fmt::format("'{}': {}", text, name.error()));
@@ -152,7 +141,13 @@ json LiveLab::set_link(const std::string& port, bool up) {
   const PortRef b = session_.lab().fabric().peer(a);
   const std::string name = fmt::format("{} - {}", port, session_.lab().peer_name(a));
   if (down_.contains(a) != up) throw ApiError(409, fmt::format("link {} is already {}", name, up ? "up" : "down"));
-  Asked asked = ask(fmt::format("link {} {}", name, up ? "up" : "down"), [=](Engine& engine, Instant now) {
+  // By one of its ends, whichever was named.
+  const auto name_of = [this](PortRef p) {
+    return fmt::format("{}:{}", session_.lab().node_of(p.device).name, p.port.value + 1);
+  };
+  const std::string logged_as = std::min(name_of(a), name_of(b));
+  Asked asked = ask(fmt::format("link {} {}", name, up ? "up" : "down"), [=, log = link_log_](Engine& engine, Instant now) {
+    log->add(logged_as, up, now);
     if (up)
       engine.fabric().link_up_at(now, a);
     else
@@ -185,8 +180,11 @@ json LiveLab::set(const std::vector<std::string>& assignments) {
   Settings settings = made_of_->with(assignments);
   const std::shared_ptr<build::Changes> changes = changes_to(settings);
   json out{{"changes", json::array()}};
-  for (const spec::Difference& d : changes->differences())
+  for (const spec::Difference& d : changes->differences()) {
     out["changes"].push_back({{"path", d.path}, {"from", d.from}, {"to", d.to}});
+    // Traffic that gets a rate is not stopped any more.
+    std::erase_if(stopped_, [&](const auto& s) { return d.path == fmt::format("traffic.{}.rate", s.first); });
+  }
   if (!changes->differences().empty()) {
     const auto turn = std::make_shared<Turn>();
     Asked asked = ask(fmt::format("set {}", fmt::join(assignments, " ")),

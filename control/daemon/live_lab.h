@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@
 #include "control/daemon/captures.h"
 #include "control/daemon/faults.h"
 #include "control/daemon/host_maker.h"
+#include "control/daemon/link_log.h"
 #include "control/daemon/log.h"
 #include "control/daemon/replays.h"
 #include "control/daemon/in_band.h"
@@ -54,6 +56,8 @@ class LiveLab {
   nlohmann::json pauses();
   // Collective operations and agents, at one instant: waits for the engine.
   nlohmann::json collectives();
+  // Built-in traffic of the file: its rate, and whether it is stopped.
+  nlohmann::json traffic() const;
   // Flows, at one instant, those of agents, too: waits for the engine.
   nlohmann::json flows();
   // All that was counted so far, at one instant, as `railyard run` reports at its end: the files of a report, by name.
@@ -63,13 +67,16 @@ class LiveLab {
   // rerouting/tables.h. Waits for the engine.
   nlohmann::json routes(const std::string& node);
   nlohmann::json path(const nlohmann::json& body);
+  nlohmann::json path_of_flow(const std::string& name);
   // How the agent of a host gets in: socket, token.
   nlohmann::json agent(const std::string& host) const;
   nlohmann::json host(const std::string& name) const;
   // Has a virtual machine booted anew, and does not wait for that: host() tells when it is up.
   nlohmann::json restart(const std::string& name);
-  // Has a collective or a flow with agents that has ended run again.
+  // Has a collective or a flow with agents that has ended run again; or traffic that stop() has stopped.
   nlohmann::json again(const std::string& name);
+  // Has built-in traffic send no more, until again(): its rate becomes one bit a second for each queue pair.
+  nlohmann::json stop(const std::string& traffic);
   // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
@@ -84,12 +91,17 @@ class LiveLab {
 
   // Where the nodes are in the picture of the lab; `folding`: "readable" or "none" (layout.h).
   nlohmann::json layout(const std::string& folding) const;
+  // What a page needs for its first picture: layout, the last sample, and what has happened. Asks nothing of the engine.
+  nlohmann::json overview(const std::string& folding) const;
   // Faults with what they touch (layout.h), and hosts: what changes seldom, for those who watch.
   nlohmann::json state();
   // The JSON schema of fabric files, faults among them.
   static nlohmann::json schema();
   // A new link to the page. ApiError: 409 where the lab does not listen.
   nlohmann::json web() const;
+
+  // All that faults did, one JSON text each (fault/fault_log.h); with `links`, and links that were taken down by hand.
+  nlohmann::json fault_log(bool links) const;
 
   // Throws ApiError: there is no such port, or no link at it.
   PortRef port_named(const std::string& text) const;
@@ -106,6 +118,8 @@ class LiveLab {
     if (watch_ != nullptr) watch_->look_soon();
   }
   void watched_by(Watch& watch) noexcept { watch_ = &watch; }
+  // Those who look are told that nothing can be changed.
+  void is_read_only(bool on) noexcept { read_only_ = on; }
   // Where the page of the lab is: makes a link to it.
   void shown_at(std::function<nlohmann::json()> link) { link_ = std::move(link); }
 
@@ -123,6 +137,10 @@ class LiveLab {
 
  private:
   static constexpr std::chrono::seconds kPatience{5};  // with the engine
+
+  // By number of the flow.
+  using FlowRates = std::vector<std::pair<std::size_t, BitRate>>;
+  Instant set_rates(const std::string& what, const FlowRates& rates);
 
   // Something that the engine was asked to do.
   struct Asked {
@@ -149,12 +167,15 @@ class LiveLab {
   Log& log_;
   std::map<std::string, MadeHost> hosts_;
   std::set<PortRef> down_;  // both ends
+  std::shared_ptr<LinkLog> link_log_ = std::make_shared<LinkLog>();  // shared with changes that are still to come
   Captures captures_;
   std::optional<Settings> made_of_;
+  std::map<std::string, FlowRates> stopped_;  // by traffic: what its rates were
   HostMaker* maker_ = nullptr;
   agents::AgentHosts* agents_ = nullptr;
   std::shared_ptr<const ApplicationTraffic> applications_;
   Watch* watch_ = nullptr;
+  bool read_only_ = false;
   std::function<nlohmann::json()> link_;
   std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
@@ -170,5 +191,9 @@ class LiveLab {
   std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
   std::chrono::steady_clock::time_point counted_at_{};
 };
+
+// Of the last repeat that all ranks have completed: the one that was last, and how long after the median. null: there is
+// none. While the engine rests.
+nlohmann::json slowest_rank(const build::Collective& collective);
 
 }  // namespace railyard::daemon

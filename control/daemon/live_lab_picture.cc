@@ -1,6 +1,9 @@
 // What a live lab shows of itself to those who watch it.
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,6 +27,15 @@ json LiveLab::layout(const std::string& folding) const {
   throw ApiError(400, fmt::format("folding: '{}'; expected readable or none", folding));
 }
 
+json LiveLab::overview(const std::string& folding) const {
+  json out = about();
+  out["read_only"] = read_only_;
+  out["layout"] = layout(folding);
+  out["sample"] = watch().last_sample();
+  out["happenings"] = watch().happened(0)["happenings"];
+  return out;
+}
+
 json LiveLab::state() {
   json out = about();
   out["faults"] = faults_.list()["faults"];
@@ -37,6 +49,15 @@ json LiveLab::state() {
   for (const spec::NodeSpec& node : lab.nodes)
     if (node.kind == spec::NodeSpec::Kind::kHost) out["hosts"].push_back(host_status(node));
   return out;
+}
+
+json LiveLab::fault_log(bool links) const {
+  std::vector<fault::LoggedEvent> all = faults_.events();
+  if (links) std::ranges::move(link_log_->events(), std::back_inserter(all));
+  std::ranges::stable_sort(all, {}, &fault::LoggedEvent::effective);
+  json lines = json::array();
+  for (const fault::LoggedEvent& e : all) lines.push_back(fault::line_of(e));
+  return {{"lines", std::move(lines)}};
 }
 
 json LiveLab::schema() { return json::parse(spec::json_schema()); }

@@ -1,4 +1,5 @@
 // Forwarding tables of a lab that is up.
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -7,6 +8,7 @@
 
 #include "control/api/message.h"
 #include "control/daemon/live_lab.h"
+#include "control/rerouting/flow_key.h"
 #include "control/rerouting/tables.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
@@ -54,7 +56,25 @@ json LiveLab::routes(const std::string& node) {
   return *out;
 }
 
+// The key of a built-in flow, by its name.
+json LiveLab::path_of_flow(const std::string& name) {
+  const auto& flows = session_.lab().flows();
+  const auto flow = std::ranges::find_if(flows, [&](const build::Flow& f) { return f.plan.name == name; });
+  if (flow == flows.end()) throw ApiError(404, fmt::format("there is no built-in flow '{}'", name));
+  const auto out = std::make_shared<json>();
+  wait(ask("", [out, &flow = *flow, this](Engine& engine, Instant) {
+    engine.settle(engine.reached());
+    *out = rerouting::path_json(session_.lab(), rerouting::key_of(session_.lab(), flow));
+  }));
+  (*out)["name"] = name;
+  return *out;
+}
+
 json LiveLab::path(const json& body) {
+  if (body.is_object() && body.contains("flow")) {
+    if (!body["flow"].is_string()) throw ApiError(400, "key 'flow': expected the name of a built-in flow");
+    return path_of_flow(body["flow"].get<std::string>());
+  }
   rerouting::FlowKey key;
   key.from = nic(session_.lab().spec(), body, "from");
   key.to = nic(session_.lab().spec(), body, "to");

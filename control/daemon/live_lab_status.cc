@@ -247,6 +247,7 @@ json LiveLab::collectives() {
     for (const build::Collective& c : session_.lab().collectives()) {
       all.push_back(report::collective_report(session_.lab(), c));
       json as_json = report::collective_json(all.back());
+      as_json["slowest"] = slowest_rank(c);
       (*out)["collectives"].push_back(std::move(as_json));
     }
     (*out)["text"] = report::collective_text(all);
@@ -267,7 +268,7 @@ json LiveLab::flows() {
     if (agents_ != nullptr) std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
   }));
   const spec::BudgetSpec& budgets = session_.lab().spec().run.budgets;
-  json out{{"flows", json::array()}, {"uet_nics", json::array()}};
+  json out{{"flows", json::array()}, {"uet_nics", json::array()}, {"traffic", traffic()}};
   for (const report::FlowReport& f : all->flows) {
     json as_json = report::flow_json(f, budgets);
     out["flows"].push_back(std::move(as_json));
@@ -294,7 +295,7 @@ json LiveLab::report() {
   wait(ask("", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
     *all = session_.so_far();
-    lab::add_stats(all->engine, *live_.stats);
+    if (live_.stats != nullptr) lab::add_stats(all->engine, *live_.stats);  // of the wall clock
     if (agents_ == nullptr) return;
     std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
     std::ranges::move(agents_->collectives(), std::back_inserter(all->collectives));

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -47,6 +49,14 @@ std::string asked(const json& query, const char* key) {
   return query.at(key).get<std::string>();
 }
 
+// "true" or "false"; false where it is not said.
+bool asked_yes(const json& query, const char* key) {
+  const std::string said = asked(query, key);
+  if (said.empty() || said == "false") return false;
+  if (said == "true") return true;
+  throw ApiError(400, fmt::format("{}: '{}'; expected true or false", key, said));
+}
+
 std::chrono::milliseconds asked_every(const json& query) {
   const std::string every = asked(query, "every");
   if (every.empty()) return std::chrono::milliseconds(500);
@@ -77,6 +87,8 @@ std::uint64_t asked_after(const json& query) {
 }
 
 constexpr std::array kRoutes{
+    Route{"GET", "/overview",
+          [](LiveLab& l, const std::string&, const json& q) { return l.overview(asked(q, "folding")); }},
     Route{"GET", "/layout", [](LiveLab& l, const std::string&, const json& q) { return l.layout(asked(q, "folding")); }},
     Route{"GET", "/history", [](LiveLab& l, const std::string&, const json& q) { return l.watch().history(asked(q, "of")); }},
     Route{"GET", "/snapshot", [](LiveLab& l, const std::string&, const json& q) { return l.watch().snapshot(asked_at(q)); }},
@@ -88,7 +100,10 @@ constexpr std::array kRoutes{
     Route{"GET", "/lab", [](LiveLab& l, const std::string&, const json&) { return l.about(); }},
     Route{"GET", "/status", [](LiveLab& l, const std::string&, const json&) { return l.status(); }},
     Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
-    Route{"GET", "/pauses", [](LiveLab& l, const std::string&, const json&) { return l.pauses(); }},
+    Route{"GET", "/pauses",
+          [](LiveLab& l, const std::string&, const json& q) {
+            return asked(q, "at").empty() ? l.pauses() : l.watch().pauses(asked_at(q));
+          }},
     Route{"GET", "/collectives", [](LiveLab& l, const std::string&, const json&) { return l.collectives(); }},
     Route{"GET", "/flows", [](LiveLab& l, const std::string&, const json&) { return l.flows(); }},
     Route{"GET", "/report", [](LiveLab& l, const std::string&, const json&) { return l.report(); }},
@@ -116,6 +131,8 @@ constexpr std::array kRoutes{
         [](LiveLab& l, const std::string&, const json& body) { return l.restart(wanted<std::string>(body, "host")); }},
     Route{"POST", "/again",
           [](LiveLab& l, const std::string&, const json& body) { return l.again(wanted<std::string>(body, "name")); }},
+    Route{"POST", "/stop",
+          [](LiveLab& l, const std::string&, const json& body) { return l.stop(wanted<std::string>(body, "name")); }},
     Route{"POST", "/links",
           [](LiveLab& l, const std::string&, const json& body) {
             const auto link = wanted<std::string>(body, "link");
@@ -144,7 +161,8 @@ constexpr std::array kRoutes{
     Route{"DELETE", "/replays/", [](LiveLab& l, const std::string& id, const json&) { return l.replays().end(id); }},
     Route{"DELETE", "/captures/", [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
     Route{"GET", "/faults", [](LiveLab& l, const std::string&, const json&) { return l.faults().list(); }},
-    Route{"GET", "/faults/log", [](LiveLab& l, const std::string&, const json&) { return l.faults().log(); }},
+    Route{"GET", "/faults/log",
+          [](LiveLab& l, const std::string&, const json& q) { return l.fault_log(asked_yes(q, "links")); }},
     Route{"POST", "/faults",
           [](LiveLab& l, const std::string&, const json& body) {
             return l.faults().add(wanted<std::string>(body, "fault"));
@@ -159,6 +177,46 @@ constexpr std::array kRoutes{
           }},
 };
 
+// Requests whose answer is a file.
+struct FileRoute {
+  std::string_view target;  // what stands in the place of "*" is a name
+  api::Response (*answer)(LiveLab& lab, const std::string& name);
+};
+
+// A page of the lab's own, which may have its own style, but no script, and no session (CSP Level 3: sandbox).
+constexpr const char* kReportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox";
+
+api::Response report_file(LiveLab& lab, const std::string& name) {
+  const json files = lab.report();
+  if (!files.contains(name))
+    throw ApiError(404, fmt::format("a report has no '{}'; expected report.html, report.json, report.txt or lab.yaml", name));
+  const char* type = name.ends_with(".html") ? "text/html; charset=utf-8"
+                     : name.ends_with(".json") ? "application/json"
+                                               : "text/plain; charset=utf-8";
+  api::Response out{200, nullptr, files[name].get<std::string>(), type};
+  out.fields = {{"Content-Security-Policy", kReportPolicy}};
+  return out;
+}
+
+api::Response capture_file(LiveLab& lab, const std::string& id) {
+  Captures::File file = lab.captures().file(id);
+  api::Response out{200, nullptr, std::move(file.octets), "application/x-pcapng"};
+  out.fields = {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", file.name)}};
+  return out;
+}
+
+constexpr std::array kFileRoutes{FileRoute{"/captures/*/file", capture_file}, FileRoute{"/report/*", report_file}};
+
+// What stands in the place of "*"; nothing: the path is another one.
+std::optional<std::string> name_in(std::string_view path, std::string_view target) {
+  const std::string_view before = target.substr(0, target.find('*'));
+  const std::string_view after = target.substr(before.size() + 1);
+  if (path.size() <= before.size() + after.size() || !path.starts_with(before) || !path.ends_with(after)) return std::nullopt;
+  const std::string_view name = path.substr(before.size(), path.size() - before.size() - after.size());
+  if (name.find('/') != name.npos) return std::nullopt;
+  return std::string(name);
+}
+
 }  // namespace
 
 api::Response public_route(LiveLab& lab, const Request& request) {
@@ -171,6 +229,7 @@ api::Response public_route(LiveLab& lab, const Request& request) {
 std::vector<KnownRoute> known_routes() {
   std::vector<KnownRoute> out{{"POST", "/down"}, {"GET", "/metrics"}, {"GET", "/events"}};
   for (const Route& r : kRoutes) out.push_back({std::string(r.method), std::string(r.target)});
+  for (const FileRoute& r : kFileRoutes) out.push_back({"GET", std::string(r.target)});
   return out;
 }
 
@@ -187,6 +246,12 @@ api::Response route(LiveLab& lab, const std::function<void()>& down, const Reque
     return out;
   }
   bool known = path == "/events" || path == "/down";
+  for (const FileRoute& r : kFileRoutes) {
+    const std::optional<std::string> name = name_in(path, r.target);
+    if (!name) continue;
+    if (request.method == "GET") return r.answer(lab, *name);
+    known = true;
+  }
   for (const Route& r : kRoutes) {
     const bool named = r.target.ends_with('/');
     if (named ? !path.starts_with(r.target) || path.size() == r.target.size() : path != r.target) continue;

@@ -83,8 +83,9 @@ void Watch::follow(const std::shared_ptr<Links>& links, const LinkRates& rates, 
   session.routing().tell(told);
 }
 
-void Watch::start(Look look) {
+void Watch::start(Look look, Look pauses) {
   look_ = std::move(look);
+  look_at_pauses_ = std::move(pauses);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -106,8 +107,19 @@ void Watch::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Watch::farewell(const std::string& why) {
+  {
+    const std::scoped_lock lock(mutex_);
+    goodbye_ = std::make_shared<const std::string>(event("ended", json_text(json{{"why", why}})));
+  }
+  stop();
+  const auto until = std::chrono::steady_clock::now() + kFarewell;
+  while (streams_ > 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 void Watch::run() {
   auto looked = std::chrono::steady_clock::now() - std::chrono::hours(1);
+  auto looked_at_pauses = looked;
   while (!ends_) {
     try {
       sample();
@@ -117,6 +129,10 @@ void Watch::run() {
       if (watched && (dirty_ || now - looked > std::chrono::seconds(1))) {
         looked = now;
         look();
+      }
+      if (now - looked_at_pauses > std::chrono::seconds(1)) {
+        looked_at_pauses = now;
+        look_at_pauses();
       }
     } catch (const std::exception& error) {  // No memory: the next one may find some.
       log_.debug(fmt::format("the lab was not sampled: {}", error.what()));
@@ -242,6 +258,27 @@ void Watch::look() {
   state_ = std::make_shared<const std::string>(event("state", json_text(seen_)));
 }
 
+// Only while there are pauses, and once after them: the engine looks between two windows.
+void Watch::look_at_pauses() {
+  if (!look_at_pauses_) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    const bool seen = std::ranges::any_of(rates_.now(), [](const EndRates& r) { return r.pauses > 0; });
+    if (!seen && !paused_) return;
+  }
+  const std::optional<json> found = look_at_pauses_();
+  if (!found) return;
+  const json& trees = (*found)["now"];
+  const std::scoped_lock lock(mutex_);
+  paused_ = !trees.empty();
+  pauses_.add(unix_seconds(), trees);
+}
+
+json Watch::pauses(double at) const {
+  const std::scoped_lock lock(mutex_);
+  return pauses_.at(at);
+}
+
 // Those that begin and end by themselves.
 void Watch::note_faults(const json& before, const json& now) {
   for (const json& f : now) {
@@ -298,6 +335,16 @@ json Watch::history(const std::string& of) const {
   return out;
 }
 
+json Watch::last_sample() const {
+  std::shared_ptr<const std::string> last;
+  {
+    const std::scoped_lock lock(mutex_);
+    last = sample_;
+  }
+  if (last == nullptr) return nullptr;
+  return json::parse(std::string_view(*last).substr(last->find('{')));
+}
+
 json Watch::happened(std::uint64_t seen) const {
   json out = json::array();
   for (const Happening& h : links_->happenings.after(seen)) out.push_back(h.json());
@@ -307,10 +354,13 @@ json Watch::happened(std::uint64_t seen) const {
 // What one client has been told.
 class Watch::Stream {
  public:
-  explicit Stream(Watch& watch) : watch_(watch) {}
+  explicit Stream(Watch& watch) : watch_(watch) { ++watch_.streams_; }
+  ~Stream() { --watch_.streams_; }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
 
   std::optional<std::string> next() {
-    if (watch_.ends_) return std::nullopt;
+    if (watch_.ends_) return last();
     watch_.wanted_ = steady_ms();
     std::string out;
     if (std::exchange(is_new_, false))
@@ -334,8 +384,16 @@ class Watch::Stream {
   }
 
  private:
+  // How it looks in the end, and why it is the end.
+  std::optional<std::string> last() {
+    const std::scoped_lock lock(watch_.mutex_);
+    if (watch_.goodbye_ == nullptr || std::exchange(said_goodbye_, true)) return std::nullopt;
+    return (watch_.sample_ != nullptr ? *watch_.sample_ : std::string()) + *watch_.goodbye_;
+  }
+
   Watch& watch_;
   bool is_new_ = true;
+  bool said_goodbye_ = false;
   std::uint64_t states_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t happenings_ = 0;
@@ -343,7 +401,7 @@ class Watch::Stream {
 
 api::EventStream Watch::stream(std::chrono::milliseconds every) {
   wanted_ = steady_ms();
-  dirty_ = true;
+  look_soon();
   return {every, [stream = std::make_shared<Stream>(*this)] { return stream->next(); }};
 }
 

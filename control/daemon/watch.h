@@ -17,6 +17,7 @@
 #include "control/daemon/happenings.h"
 #include "control/daemon/link_rates.h"
 #include "control/daemon/log.h"
+#include "control/daemon/pause_history.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -39,10 +40,15 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // Begins to sample. Once.
-  void start(Look look);
+  // Begins to sample. Once. `pauses`: asked for once a second while PFC frames with a pause time are seen, watched or not;
+  // its key "now" has the pause trees (pauses.h).
+  void start(Look look, Look pauses = {});
   // Ends the thread and all streams.
   void stop();
+  // Ends all streams with an event `ended`, {"why"}, and waits until those who read them have gone, kFarewell at most;
+  // then stop().
+  void farewell(const std::string& why);
+  static constexpr std::chrono::milliseconds kFarewell{1'000};
   // What start() was given has news: it is asked soon.
   void look_soon();
 
@@ -55,6 +61,11 @@ class Watch {
   nlohmann::json snapshot(double at_unix_seconds) const;
   // Whether the link at a port is up, as the engine has told: faults and trunks included.
   bool is_up(PortRef port) const;
+  // Which queues paused which at an instant of these ten minutes: "unix_seconds" of when that was seen, "trees" as in
+  // pauses.h. No trees: no queue was.
+  nlohmann::json pauses(double at_unix_seconds) const;
+  // All links now, as in a `sample` event; null before the first sample.
+  nlohmann::json last_sample() const;
   // What has happened after number `seen`.
   nlohmann::json happened(std::uint64_t seen) const;
 
@@ -70,6 +81,7 @@ class Watch {
   void run();
   void sample();
   void look();
+  void look_at_pauses();
   void note_faults(const nlohmann::json& before, const nlohmann::json& now);
   bool trunk_down(std::size_t link) const;
   std::string name_of(PortRef port) const;
@@ -82,15 +94,20 @@ class Watch {
   WallClockLive& live_;
   Log& log_;
   Look look_;
+  Look look_at_pauses_;
+  bool paused_ = false;  // at the last look
   std::shared_ptr<Links> links_ = std::make_shared<Links>();
   std::atomic<bool> dirty_{true};
   std::atomic<bool> hurry_{false};  // the next sample is due now
   std::atomic<bool> ends_{false};
+  std::shared_ptr<const std::string> goodbye_;  // under mutex_: the last event, if there is one
+  std::atomic<int> streams_{0};
   std::atomic<std::int64_t> wanted_{0};  // when somebody last looked, steady clock, ms
 
   mutable std::mutex mutex_;  // of all below
   LinkRates rates_;
   RateHistory history_;
+  PauseHistory pauses_;
   std::int64_t counted_at_ = 0;  // steady clock, ms
   std::uint64_t samples_ = 0;
   std::shared_ptr<const std::string> sample_;  // the last one, as an event

@@ -1,5 +1,7 @@
 #include "control/daemon/web_access.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -26,14 +28,32 @@ constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'";
 
-Response file_response(const PageFile& file) {
-  Response out{200, nullptr, std::string(file.octets), std::string(file.media_type)};
+// Whether a client says that it takes gzip (RFC 9110 §12.5.3).
+bool takes_gzip(std::string_view accepted) {
+  for (std::size_t begin = 0; begin < accepted.size();) {
+    const std::size_t end = std::min(accepted.find(',', begin), accepted.size());
+    std::string coding;
+    for (const char c : accepted.substr(begin, end - begin))
+      if (c != ' ' && c != '\t') coding += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string name = coding.substr(0, coding.find(';'));
+    const bool refused = coding.ends_with(";q=0") || coding.ends_with(";q=0.0") || coding.ends_with(";q=0.00") ||
+                         coding.ends_with(";q=0.000");
+    if ((name == "gzip" || name == "x-gzip") && !refused) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+Response file_response(const PageFile& file, bool gzip) {
+  Response out{200, nullptr, std::string(gzip ? file.gzip : file.octets), std::string(file.media_type)};
   out.fields = {{"Content-Security-Policy", kPolicy},
                 {"Referrer-Policy", "no-referrer"},
                 {"Cross-Origin-Resource-Policy", "same-origin"},
                 {"Cross-Origin-Opener-Policy", "same-origin"},
                 // Names of the others change with what is in them.
                 {"Cache-Control", file.path.starts_with("/assets/") ? "max-age=31536000, immutable" : "no-cache"}};
+  if (!file.gzip.empty()) out.fields.emplace_back("Vary", "Accept-Encoding");
+  if (gzip) out.fields.emplace_back("Content-Encoding", "gzip");
   return out;
 }
 
@@ -56,7 +76,7 @@ std::optional<Response> WebAccess::admit(const Request& request) {
   guard_.check_origin(request);
   if (const PageFile* file = file_at(path)) {
     if (request.method != "GET") throw ApiError(405, fmt::format("{} excludes {}", request.method, path));
-    return file_response(*file);
+    return file_response(*file, !file->gzip.empty() && takes_gzip(request.accept_encoding));
   }
   if (path == kPrefix + "/session") return std::nullopt;
   guard_.check_known(request);

@@ -18,6 +18,7 @@ struct PageFile {
   std::string_view path;  // "/index.html"
   std::string_view media_type;
   std::string_view octets;
+  std::string_view gzip{};  // the same, compressed (RFC 1952); empty: there is no such form
 };
 
 // What the listener of `railyard up --listen` answers. Files of the page and POST /v1/session are for anybody on this

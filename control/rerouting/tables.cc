@@ -139,7 +139,8 @@ class Walk {
               {"source_port", key_.source_port},
               {"destination_port", key_.destination_port},
               {"destination_qp", key_.entropy ? Json(nullptr) : Json(key_.destination_qp)},
-              {"entropy", key_.entropy ? Json(*key_.entropy) : Json(nullptr)}}},
+              {"entropy", key_.entropy && !key_.any_entropy ? Json(*key_.entropy) : Json(nullptr)},
+              {"any_entropy", key_.any_entropy}}},
             {"hops", std::move(hops_)},
             {"arrives", arrived_},
             {"lost", std::move(ends)}};
@@ -208,7 +209,8 @@ class Walk {
     const std::string& name = lab_.spec().nodes[at.node].name;
     Packet packet{};
     describe(packet, at.view, *lab_.routes().fecs);
-    const Switch::NextHop hop = lab_.switch_named(name).next_hop(packet, at.in);
+    Switch::NextHop hop = lab_.switch_named(name).next_hop(packet, at.in);
+    if (key_.any_entropy && hop.members.size() > 1) hop.chosen.reset();
     Json members = Json::array();
     bool any_up = false;
     for (const Switch::NextHop::Member& m : hop.members) {

@@ -32,6 +32,7 @@ struct FlowKey {
   int destination_port = 4791;
   int destination_qp = 0x11;
   std::optional<int> entropy = {};  // of UET, in the place of the queue pair
+  bool any_entropy = false;         // each packet has another: all ways
 };
 
 // The way of such a flow at the instant reached, hop by hop, and why. Where the next hop depends on the moment or the

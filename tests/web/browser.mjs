@@ -38,7 +38,7 @@ export async function api(lab, method, target, body) {
 }
 
 // Looks again and again until it is so.
-export async function until(what, so, patience = 8000) {
+export async function until(what, so, patience = 30_000) {
   const end = Date.now() + patience;
   for (;;) {
     if (await so()) return;

@@ -45,6 +45,7 @@ void add_attach(CLI::App* command, int& exit_code);
 void add_detach(CLI::App* command, int& exit_code);
 void add_agent(CLI::App* command, int& exit_code);
 void add_again(CLI::App* command, int& exit_code);
+void add_stop(CLI::App* command, int& exit_code);
 void add_link(CLI::App* command, int& exit_code);
 void add_drain(CLI::App* command, int& exit_code);
 void add_undrain(CLI::App* command, int& exit_code);
@@ -115,7 +116,8 @@ constexpr std::array kCommands{
     Command{"attach", kHosts, "Attach a namespace, TAP, interface or VM to a NIC", add_attach},
     Command{"detach", kHosts, "Detach it; the NIC becomes a built-in host again", add_detach},
     Command{"agent", kHosts, "Run railyard-agent on a host; its RDMA devices become ranks", add_agent, 1},
-    Command{"again", kHosts, "Repeat a collective or flow of agents", add_again},
+    Command{"again", kHosts, "Repeat a collective or flow of agents; start stopped traffic", add_again},
+    Command{"stop", kHosts, "Stop built-in traffic", add_stop},
 
     Command{"link", kChange, "Take a link down or bring it up", add_link},
     Command{"fault", kChange, "Inject faults into links, frames, queues, switches, hosts", add_fault},

@@ -8,12 +8,14 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/daemon/run_page.h"
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
 #include "control/report/failures.h"
@@ -35,6 +37,7 @@
 #include "tools/railyard/planted_bug_option.h"
 #include "tools/railyard/result_file.h"
 #include "tools/railyard/write_file.h"
+#include "tools/web/page.h"
 
 namespace railyard::tools {
 namespace {
@@ -73,6 +76,7 @@ struct RunOptions {
   std::string int_one_in;
   std::string fault_log;
   std::string replay;
+  bool web = false;
   bool transients = false;
   bool digest = false;
   bool json = false;
@@ -262,12 +266,19 @@ int run(const RunOptions& o) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   lab::Session session(std::move(spec), std::move(options));
+  std::optional<daemon::RunPage> page;
+  if (o.web) {
+    if (live) throw CLI::ValidationError("--web", "needs the virtual clock; `railyard up --web` shows a live lab");
+    page.emplace(session, web::page());
+    fmt::print(stderr, "railyard: the run is shown at {}\n  The link works once. Token: {}\n", page->new_link(), page->token());
+  }
   if (!o.report_dir.empty()) {
     make_directory(o.report_dir, "--report");
     if (session.in_band().running() && o.int_file.empty())
       session.write_int((std::filesystem::path(o.report_dir) / "int.jsonl").string(), "--report");
   }
   const report::Report report = session.run(interrupted);
+  if (page) page->end();
   progress.clear();
   if (o.json)
     std::puts(report.json().c_str());
@@ -326,6 +337,7 @@ void add_run(CLI::App* command, int& exit_code) {
       ->type_name("elided|real");
   command->add_option("--set", o->sets, "Override a value of the file, e.g. --set qos.default.classes.3.ecn.kmin=200KB")
       ->type_name("PATH=VALUE");
+  command->add_flag("--web", o->web, "Show the run on a live page in the browser (read-only); prints a link");
   command
       ->add_option("--fault", o->faults,
                    "One more fault, as in `faults:` of a file, e.g. 'on: spine1, at: 2ms, for: 5ms, crash: true'")

@@ -1,4 +1,4 @@
-// Commands that work on a lab that is up: exec, shell, agent, again, cp, restart, link, pause, resume, logs.
+// Commands that work on a lab that is up: exec, shell, agent, again, stop, cp, restart, link, pause, resume, logs.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -295,15 +295,31 @@ void add_again(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
-  command->add_option("NAME", *name, "A collective or flow that failed or completed (see `railyard status`)")
+  command->add_option("NAME", *name, "A collective or flow that failed or completed (see `railyard status`), or traffic that was stopped")
       ->required();
   command->footer(
-      "It starts when its agents have joined. The lab keeps running.\n"
+      "What has agents starts when they have joined. The lab keeps running.\n"
       "Example:\n  railyard restart h1 && railyard agent h1 & railyard again gradients");
   command->callback([=, &exit_code] {
     const LabDir dir = chosen_lab(*lab);
     const auto done = ask(dir, "POST", "/again", {{"name", *name}});
     fmt::print("lab {}: {} {} runs again\n", dir.name(), done["what"].get<std::string>(), *name);
+    exit_code = kOk;
+  });
+}
+
+void add_stop(CLI::App* command, int& exit_code) {
+  auto lab = std::make_shared<std::string>();
+  auto name = std::make_shared<std::string>();
+  add_lab_option(*command, *lab);
+  command->add_option("NAME", *name, "Built-in traffic of the fabric file (`traffic:`)")->required();
+  command->footer(
+      "Its rate becomes 1 bit/s for each queue pair, until `railyard again NAME`. Packets already queued are delivered.\n"
+      "Example:\n  railyard stop incast; railyard again incast");
+  command->callback([=, &exit_code] {
+    const LabDir dir = chosen_lab(*lab);
+    const auto done = ask(dir, "POST", "/stop", {{"name", *name}});
+    fmt::print("lab {}: traffic {} stopped\n", dir.name(), done["name"].get<std::string>());
     exit_code = kOk;
   });
 }

@@ -249,5 +249,52 @@ TEST(CaptureStreamTest, WithoutAClientItEndsByItself) {
   std::filesystem::remove(base + ".log");
 }
 
+// ---- Captures that the daemon keeps ----------------------------------------------------------------------------------
+
+TEST_F(CapturesTest, OneThatIsKeptIsFetchedWhenItHasEnded) {
+  wait_for_packets();
+  const json started = start({{"port", "leaf1:2"}, {"count", 5}, {"keep", true}});
+  const std::string id = started["id"];
+  while (find(started)["state"] != "ended") std::this_thread::yield();
+  const json c = find(started);
+  EXPECT_EQ(c["captured"], 5);
+  EXPECT_EQ(c["full"], false);
+  const api::Response file = route(*lab_, [] {}, {"GET", "/captures/" + id + "/file", nullptr});
+  EXPECT_EQ(file.media_type, "application/x-pcapng");
+  EXPECT_EQ(test::frames_of(file.text).size(), 5u);
+  EXPECT_EQ(file.text.size(), c["kept_bytes"].get<std::size_t>());
+  ASSERT_EQ(file.fields.size(), 1u);
+  EXPECT_EQ(file.fields[0].second, "attachment; filename=\"leaf1-2." + id + ".pcapng\"");
+  EXPECT_EQ(files(), std::vector<std::string>{}) << "nothing is left in the lab's folder";
+  EXPECT_EQ(ask("DELETE", "/captures/" + id)["state"], "ended");
+  EXPECT_EQ(find(started), nullptr) << "forgotten";
+}
+
+TEST_F(CapturesTest, OneThatRunsIsEndedFirst) {
+  const json started = start({{"port", "leaf1:2"}, {"keep", true}});
+  const std::string id = started["id"];
+  EXPECT_EQ(error_of(409, "GET", "/captures/" + id + "/file"), "capture " + id + " is still running; end it first");
+  wait_for_packets();
+  ask("DELETE", "/captures/" + id);
+  while (find(started)["state"] != "ended") std::this_thread::yield();
+  EXPECT_FALSE(test::frames_of(route(*lab_, [] {}, {"GET", "/captures/" + id + "/file", nullptr}).text).empty());
+  EXPECT_THAT(error_of(404, "GET", "/captures/77/file"), HasSubstr("no capture '77' is kept"));
+  EXPECT_THAT(error_of(404, "GET", "/captures/x/file"), HasSubstr("no capture 'x' is kept"));
+  EXPECT_EQ(error_of(405, "POST", "/captures/1/file"), "POST excludes /captures/1/file");
+  EXPECT_THAT(error_of(400, "POST", "/captures", {{"port", "leaf1:2"}, {"keep", 1}}), HasSubstr("keep: 1"));
+}
+
+TEST_F(CapturesTest, SomeAreKeptAndTheOldestMakesRoom) {
+  wait_for_packets();
+  std::vector<json> all;
+  for (std::size_t i = 0; i < Captures::kMostKept; ++i) all.push_back(start({{"port", "leaf1:2"}, {"keep", true}}));
+  EXPECT_THAT(error_of(409, "POST", "/captures", {{"port", "leaf1:2"}, {"keep", true}}), HasSubstr("the limit is 4"));
+  ask("DELETE", "/captures/" + all[1]["id"].get<std::string>());
+  while (find(all[1])["state"] != "ended") std::this_thread::yield();
+  const json another = start({{"port", "leaf1:2"}, {"keep", true}});
+  EXPECT_EQ(find(all[1]), nullptr);
+  EXPECT_NE(find(another), nullptr);
+}
+
 }  // namespace
 }  // namespace railyard::daemon

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "control/fault/fault_log.h"
+#include "control/spec/load.h"
 #include "tests/control/daemon/running_lab_fixture.h"
 
 namespace railyard::daemon {
@@ -58,6 +59,28 @@ TEST_F(LiveFaultsTest, TheLogCanBeReplayed) {
   ASSERT_EQ(logged[0].happened.size(), 1u);
   EXPECT_EQ(logged[0].happened[0].begin, logged[0].added);
   EXPECT_EQ(logged[0].happened[0].end, logged[0].removed);
+}
+
+// What one did by hand is in it where that is asked for: a link is a fault "down", whichever of its ends was named.
+TEST_F(LiveFaultsTest, LinksTakenDownByHandAreInTheLogOfTheSession) {
+  const json down = ask("POST", "/links", {{"link", "leaf1:2"}, {"up", false}});
+  ask("POST", "/links", {{"link", "h2:1"}, {"up", true}});
+  ask("POST", "/links", {{"link", "h2:1"}, {"up", false}});
+  EXPECT_TRUE(ask("GET", "/faults/log")["lines"].empty());
+  EXPECT_EQ(error_of(400, "GET", "/faults/log?links=perhaps"), "links: 'perhaps'; expected true or false");
+  std::string log;
+  const json answer = ask("GET", "/faults/log?links=true");
+  for (const json& line : answer["lines"]) log += line.get<std::string>() + "\n";
+  const auto logged = fault::read_log(log, "log");
+  ASSERT_EQ(logged.size(), 2u);
+  EXPECT_NEAR(seconds(logged[0].added - Instant{}), down["effective_seconds"].get<double>(), 1e-9);
+  ASSERT_EQ(logged[0].happened.size(), 1u);
+  EXPECT_EQ(logged[0].happened[0].end, logged[0].removed);
+  EXPECT_EQ(logged[1].happened[0].end, Instant::never()) << "it is down still";
+  // And a lab takes them.
+  spec::Lab lab = settings_.lab();
+  for (const fault::LoggedFault& f : logged) lab.faults.push_back(spec::parse_fault(lab, f.text, f.place));
+  EXPECT_EQ(lab.faults.size(), 2u);
 }
 
 TEST_F(LiveFaultsTest, BadOnesLeaveTheLabAsItWas) {

@@ -2,9 +2,12 @@
 #include "control/daemon/live_lab.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -184,7 +187,7 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
             "h1 is built-in: it cannot be rebooted; expected a host with `attach: vm`");
   EXPECT_EQ(error_of(404, "POST", "/restart", {{"host", "h3"}}), "lab 'x' has no host 'h3'; did you mean 'h1'?");
   EXPECT_EQ(error_of(409, "POST", "/again", {{"name", "t"}}),
-            "the lab has no agents; expected a collective or flow with agents");
+            "the lab has no agents; expected a collective or flow with agents, or traffic that was stopped");
   const json status = ask("GET", "/status");
   for (const json& p : status["ports"]) EXPECT_TRUE(p["up"]);
 }
@@ -211,6 +214,47 @@ TEST_F(LiveLabTest, AGuestThatIsDownIsSaidAndBootedAnew) {
   EXPECT_EQ(h1["state"], "up");
   EXPECT_FALSE(h1.contains("why"));
   EXPECT_FALSE(ask("GET", "/hosts/h2").contains("state")) << "built-in";
+}
+
+TEST_F(LiveLabTest, TrafficIsStoppedAndStartedAgain) {
+  lab_->made_of(settings_);
+  wait_for_packets();
+  EXPECT_EQ(ask("POST", "/stop", {{"name", "t"}})["what"], "traffic");
+  EXPECT_EQ(ask("GET", "/flows")["traffic"][0]["stopped"], true);
+  EXPECT_TRUE(ask("GET", "/flows")["traffic"][0]["rate_bps"].is_null());
+  // What was on its way arrives, and then nothing more does for hours.
+  std::uint64_t before = 0;
+  while (received_by_h2() != std::exchange(before, received_by_h2())) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(error_of(409, "POST", "/stop", {{"name", "t"}}), "traffic t is already stopped");
+  EXPECT_THAT(error_of(404, "POST", "/stop", {{"name", "u"}}), HasSubstr("there is no traffic 'u'"));
+  EXPECT_EQ(ask("POST", "/again", {{"name", "t"}})["what"], "traffic");
+  EXPECT_EQ(ask("GET", "/flows")["traffic"][0]["rate_bps"], 10'000'000);
+  wait_for_packets();
+}
+
+// The way of a flow is that of its own packets.
+TEST_F(LiveLabTest, AFlowIsFollowedByItsName) {
+  const json p = ask("POST", "/path", {{"flow", "t/h1->h2"}});
+  EXPECT_EQ(p["from"], "h1:1");
+  EXPECT_EQ(p["to"], "h2:1");
+  EXPECT_TRUE(p["arrives"].get<bool>());
+  ASSERT_EQ(p["hops"].size(), 1u);
+  EXPECT_EQ(p["hops"][0]["out"], "leaf1:2");
+  EXPECT_GE(p["flow"]["source_port"].get<int>(), 0xC000);
+  EXPECT_EQ(error_of(404, "POST", "/path", {{"flow", "t/h1->h9"}}), "there is no built-in flow 't/h1->h9'");
+  error_of(400, "POST", "/path", {{"flow", 7}});
+}
+
+TEST_F(LiveLabTest, TheReportIsServedFileByFile) {
+  const api::Response page = route(*lab_, [] {}, {"GET", "/report/report.html", nullptr});
+  EXPECT_THAT(page.media_type, HasSubstr("text/html"));
+  EXPECT_THAT(page.text, testing::StartsWith("<!DOCTYPE html>"));
+  ASSERT_FALSE(page.fields.empty());
+  EXPECT_THAT(page.fields[0].second, HasSubstr("sandbox")) << "a report has no session and no script";
+  EXPECT_TRUE(json::parse(route(*lab_, [] {}, {"GET", "/report/report.json", nullptr}).text).contains("flows"));
+  EXPECT_THAT(error_of(404, "GET", "/report/passwd"), HasSubstr("a report has no 'passwd'"));
+  error_of(405, "POST", "/report/report.html");
+  error_of(404, "GET", "/report/a/b");
 }
 
 TEST_F(LiveLabTest, DownEndsTheRun) {

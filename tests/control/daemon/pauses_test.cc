@@ -1,9 +1,14 @@
 // Who pauses whom in a lab that runs, through the API. Nothing here depends on how fast it runs.
 #include "control/daemon/pauses.h"
 
+#include <chrono>
+#include <optional>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/daemon/pause_history.h"
 #include "tests/control/daemon/running_lab_fixture.h"
 
 namespace railyard::daemon {
@@ -38,6 +43,35 @@ TEST_F(LivePauses, TheTreeGoesFromTheCongestedPortToTheHosts) {
   while (p["now"].empty()) p = ask("GET", "/pauses");
   EXPECT_EQ(p["now"][0]["root"], "leaf1:3 class 3");
   EXPECT_GT(p["paused"].get<int>(), 0);
+}
+
+// The daemon keeps what it has seen, watched or not: the instant of a look has its tree later, and one before has none.
+TEST_F(LivePauses, ThePastIsKept) {
+  watch_->start({}, [this]() -> std::optional<json> { return lab_->pauses(); });
+  const auto now = [] { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); };
+  const double before = now();
+  json seen;
+  do seen = ask("GET", "/pauses?at=" + std::to_string(now()));
+  while (seen["trees"].empty());
+  watch_->stop();
+  EXPECT_EQ(seen["trees"][0]["root"], "leaf1:3 class 3");
+  const double at = seen["unix_seconds"];
+  EXPECT_GT(at, before);
+  EXPECT_EQ(ask("GET", "/pauses?at=" + std::to_string(at + 0.001))["trees"], seen["trees"]);
+  EXPECT_TRUE(ask("GET", "/pauses?at=" + std::to_string(before - 1))["trees"].empty());
+}
+
+TEST(ThePauseHistory, IsBounded) {
+  PauseHistory history;
+  EXPECT_TRUE(history.at(5)["trees"].empty());
+  const json large = json::array({{{"root", std::string(1'000'000, 'x')}, {"levels", json::array()}}});
+  for (int i = 0; i < 30; ++i) history.add(i, large);
+  EXPECT_LE(history.octets(), PauseHistory::kMostOctets);
+  EXPECT_TRUE(history.at(5)["trees"].empty()) << "forgotten";
+  EXPECT_EQ(history.at(29.5)["unix_seconds"], 29.0);
+  EXPECT_TRUE(history.at(29 + PauseHistory::kHolds + 0.1)["trees"].empty()) << "nobody has looked since";
+  history.add(29 + PauseHistory::kKept + 1, json::array());
+  EXPECT_EQ(history.octets(), 2u);
 }
 
 class LivePausesUnwatched : public LivePauses {

@@ -133,6 +133,25 @@ TEST_F(Watched, HistoryIsOfAPortANodeOrTheLab) {
   EXPECT_EQ(then["bps"].size(), 4u);
 }
 
+TEST_F(Watched, TheFirstPictureNeedsOneAnswer) {
+  wait_until([&] { return !ask("GET", "/overview")["sample"].is_null(); });
+  const json o = ask("GET", "/overview?folding=none");
+  EXPECT_EQ(o["name"], "x");
+  EXPECT_EQ(o["layout"], ask("GET", "/layout?folding=none"));
+  EXPECT_EQ(o["sample"]["up"], "11");
+  EXPECT_EQ(o["sample"]["bps"].size(), 4u);
+  ask("POST", "/links", {{"link", "leaf1:2"}, {"up", false}});
+  wait_until([&] { return ask("GET", "/overview")["happenings"].dump().find("leaf1:2 down") != std::string::npos; });
+  EXPECT_EQ(error_of(400, "GET", "/overview?folding=much"), "folding: 'much'; expected readable or none");
+}
+
+TEST_F(Watched, NobodyIsPausedHere) {
+  const json p = ask("GET", "/pauses?at=1000");
+  EXPECT_EQ(p["unix_seconds"], 1000);
+  EXPECT_EQ(p["trees"], json::array());
+  error_of(400, "GET", "/pauses?at=soon");
+}
+
 TEST_F(Watched, WrongQuestionsAreRefused) {
   EXPECT_THAT(error_of(404, "GET", "/history?of=leaf"), HasSubstr("there is no node 'leaf'; did you mean 'leaf1'?"));
   EXPECT_EQ(error_of(404, "GET", "/history?of=leaf1:9"), "there is no link at 'leaf1:9'");
@@ -152,6 +171,24 @@ TEST_F(Watched, StreamsEndWithTheWatch) {
   EXPECT_TRUE(answer.events->next().has_value());
   watch_->stop();
   EXPECT_FALSE(answer.events->next().has_value());
+}
+
+TEST_F(Watched, StreamsAreToldWhyTheyEnd) {
+  std::optional<api::Response> answer = route(*lab_, [] {}, {"GET", "/events", nullptr});
+  EXPECT_TRUE(answer->events->next().has_value());
+  std::thread reader([&] {
+    std::string last;
+    while (const std::optional<std::string> news = answer->events->next()) {
+      if (!news->empty()) last = *news;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_THAT(last, HasSubstr("event: ended\ndata: {\"why\":\"The lab was stopped.\"}"));
+    answer.reset();
+  });
+  const auto began = std::chrono::steady_clock::now();
+  watch_->farewell("The lab was stopped.");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
+  reader.join();
 }
 
 TEST_F(Watched, LookingOnlyDoesNotFillTheLog) {

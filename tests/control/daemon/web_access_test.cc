@@ -22,7 +22,7 @@ using testing::Not;
 class Access : public testing::Test {
  protected:
   static constexpr std::array kFiles{PageFile{"/index.html", "text/html; charset=utf-8", "<!doctype html>"},
-                                     PageFile{"/assets/a-1.js", "text/javascript; charset=utf-8", "run()"}};
+                                     PageFile{"/assets/a-1.js", "text/javascript; charset=utf-8", "run()", "(gzip)"}};
 
   static api::Request request(const std::string& method, const std::string& target) {
     api::Request r{method, target, nullptr};
@@ -62,6 +62,26 @@ TEST_F(Access, ThePageIsForAnybodyOnThisMachine) {
   }
   EXPECT_THAT(field(ask(request("GET", "/assets/a-1.js")), "Cache-Control"), HasSubstr("immutable"));
   EXPECT_EQ(ask(request("POST", "/")).status, 405);
+}
+
+TEST_F(Access, FilesGoCompressedToThoseWhoTakeIt) {
+  api::Request r = request("GET", "/assets/a-1.js");
+  for (const char* accepted : {"gzip, deflate, br", "br;q=1, GZIP ;q=0.5"}) {
+    r.accept_encoding = accepted;
+    const api::Response got = ask(r);
+    EXPECT_EQ(got.text, "(gzip)") << accepted;
+    EXPECT_EQ(field(got, "Content-Encoding"), "gzip");
+    EXPECT_EQ(field(got, "Vary"), "Accept-Encoding");
+  }
+  for (const char* accepted : {"", "br", "gzip;q=0", "gzipped"}) {
+    r.accept_encoding = accepted;
+    EXPECT_EQ(ask(r).text, "run()") << accepted;
+    EXPECT_EQ(field(ask(r), "Content-Encoding"), "");
+    EXPECT_EQ(field(ask(r), "Vary"), "Accept-Encoding");
+  }
+  api::Request page = request("GET", "/");
+  page.accept_encoding = "gzip";
+  EXPECT_EQ(ask(page).text, "<!doctype html>") << "it has no compressed form";
 }
 
 TEST_F(Access, TheApiIsForThoseWhoAreKnown) {

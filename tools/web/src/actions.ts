@@ -2,8 +2,11 @@
 import { signal } from '@preact/signals';
 
 import { ask, Problem } from './api';
-import { drainCommand, faultCommand, holdCommand, linkCommand, removeFaultCommand, setCommand } from './commands';
-import { activeFaults, labState, message } from './store';
+import { loadCaptures } from './captures';
+import {
+  againCommand, captureCommand, drainCommand, faultCommand, holdCommand, linkCommand, removeFaultCommand, setCommand, stopCommand,
+} from './commands';
+import { activeFaults, labName, message } from './store';
 
 export interface Done {
   number: number;
@@ -28,7 +31,7 @@ export async function undo(which: Done): Promise<void> {
   done.value = done.value.map((d) => (d.number === which.number ? { ...d, undone: true, undo: null } : d));
 }
 
-const lab = () => labState.value?.name ?? '';
+const lab = () => labName.value;
 
 // Runs an action; a refusal is said.
 export async function tried(action: () => Promise<void>): Promise<boolean> {
@@ -84,4 +87,32 @@ export async function setPaths(sets: string[], before: Map<string, string>): Pro
   });
   note(`Set ${answer.changes.map((c) => `${c.path} to ${c.to}`).join(', ')}`, setCommand(lab(), sets),
     back.length === sets.length ? () => setPaths(back, new Map()) : null);
+}
+
+export async function startCapture(port: string, direction: 'both' | 'in' | 'out'): Promise<void> {
+  const { id } = await ask<{ id: string }>('POST', '/captures', { port, direction, keep: true });
+  note(`Capture ${id} of ${port} started`, captureCommand(lab(), port, direction), () => endCapture(id));
+  await loadCaptures();
+}
+
+// One that runs is stopped and stays for download; one that has ended is forgotten.
+export async function endCapture(id: string): Promise<void> {
+  await ask('DELETE', `/captures/${encodeURIComponent(id)}`);
+  await loadCaptures();
+}
+
+export async function stopTraffic(name: string): Promise<void> {
+  await ask('POST', '/stop', { name });
+  note(`Traffic ${name} stopped`, stopCommand(lab(), name), () => startAgain(name));
+}
+
+export async function startAgain(name: string): Promise<void> {
+  const answer = await ask<{ what: string }>('POST', '/again', { name });
+  note(`${answer.what} ${name} started again`, againCommand(lab(), name), answer.what === 'traffic' ? () => stopTraffic(name) : null);
+}
+
+// What faults did, and links that were taken down by hand: a file for `railyard run --replay`.
+export async function faultLog(): Promise<string> {
+  const { lines } = await ask<{ lines: string[] }>('GET', '/faults/log?links=true');
+  return lines.map((line) => `${line}\n`).join('');
 }

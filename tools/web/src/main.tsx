@@ -4,22 +4,29 @@ import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { exchangeToken, Problem } from './api';
-import { Charts } from './charts/Charts';
-import { Fabric, foundNodes, layers, searched } from './fabric/Fabric';
+import { Fabric, firstPicture, foundNodes, layers, searched } from './fabric/Fabric';
 import { nanoseconds, percent } from './format';
-import { Clock, Done, Faults, Flows, Links, Log } from './panels/Lists';
+import { Clock, Done, Faults, Links, Log } from './panels/Lists';
 import { Selected } from './panels/Selected';
-import { Settings } from './panels/Settings';
-import { activeFaults, connection, labState, layout, message, sample, selection } from './store';
+import { later } from './later';
+import { activeFaults, connection, daemonVersion, isRun, labName, layout, message, sample, selection } from './store';
 import { isUnfolded, loadLayout, open, start } from './stream';
 import { palette, setTheme, theme, useColour } from './theme';
+import { followHappenings } from './ways';
 import './style.css';
+
+// What the first picture does not need.
+const Charts = later(() => firstPicture.then(() => import('./charts/Charts')).then((m) => m.Charts), '');
+const Workloads = later(() => import('./panels/Workloads').then((m) => m.Workloads));
+const Pauses = later(() => import('./panels/Pauses').then((m) => m.Pauses));
+const Settings = later(() => import('./panels/Settings').then((m) => m.Settings));
 
 const kTabs = [
   { key: 'selected', label: 'Selected', panel: Selected },
   { key: 'links', label: 'Links', panel: Links },
   { key: 'faults', label: 'Faults', panel: Faults },
-  { key: 'flows', label: 'Flows', panel: Flows },
+  { key: 'workloads', label: 'Workloads', panel: Workloads },
+  { key: 'pauses', label: 'Pauses', panel: Pauses },
   { key: 'settings', label: 'Settings', panel: Settings },
   { key: 'done', label: 'Done', panel: Done },
   { key: 'log', label: 'Log', panel: Log },
@@ -31,7 +38,8 @@ function Status() {
   const s = sample.value;
   const [kind, text] =
     c.kind === 'live' ? (s?.held ? ['held', 'paused'] : ['live', 'live'])
-    : c.kind === 'loading' ? ['wait', 'loading'] : c.kind === 'lost' ? ['wait', 'reconnecting'] : ['gone', 'not connected'];
+    : c.kind === 'loading' ? ['wait', 'loading'] : c.kind === 'lost' ? ['wait', 'reconnecting']
+    : c.kind === 'ended' ? ['gone', 'ended'] : ['gone', 'not connected'];
   return <span class={`status ${kind}`} role="status">{text}</span>;
 }
 
@@ -70,8 +78,9 @@ function Header() {
   const of = layout.value;
   return (
     <header class="top">
-      <h1><span class="logo" aria-hidden="true">▞</span> Railyard <span class="lab">{labState.value?.name ?? of?.name ?? ''}</span></h1>
+      <h1><span class="logo" aria-hidden="true">▞</span> Railyard <span class="lab">{labName.value || of?.name}</span></h1>
       <Status />
+      {isRun.value && <span class="badge drained" title="A run of `railyard run --web`: it is watched, and cannot be changed">virtual time, read-only</span>}
       <div class="facts">
         <span class="wide">{of?.size}</span>
         <span>time <Clock /></span>
@@ -163,6 +172,8 @@ function SignIn({ why }: { why: string }) {
 
 function Lost() {
   const c = connection.value;
+  if (c.kind === 'ended')
+    return <div class="banner ended" role="alert">{c.why} What you see is its last picture, from {new Date(c.since).toLocaleTimeString('en-GB')}.</div>;
   if (c.kind !== 'lost' && c.kind !== 'gone') return null;
   return (
     <div class={`banner ${c.kind}`} role="alert">
@@ -173,9 +184,33 @@ function Lost() {
   );
 }
 
+// As high as the charts, before they have come.
+function ChartPlace() {
+  return <section class="charts" aria-label="Charts"><Charts /></section>;
+}
+
+function OtherVersion() {
+  const v = daemonVersion.value;
+  if (v.loaded === v.now) return null;
+  return (
+    <div class="banner" role="alert">
+      The daemon is Railyard {v.now} now; this page is of {v.loaded}.{' '}
+      <button type="button" onClick={() => window.location.reload()}>Load its page</button>
+    </div>
+  );
+}
+
 function Page() {
   const c = connection.value;
   if (c.kind === 'sign-in') return <SignIn why={c.why} />;
+  if (c.kind === 'other-version')
+    return (
+      <main class="notice">
+        <h1>Railyard</h1>
+        <p role="alert">The daemon is of another version than this page: {c.said}.</p>
+        <button type="button" class="primary" onClick={() => window.location.reload()}>Load its page</button>
+      </main>
+    );
   if (!layout.value)
     return (
       <main class="notice">
@@ -187,13 +222,14 @@ function Page() {
     <>
       <Header />
       <Lost />
+      <OtherVersion />
       <main class={c.kind === 'gone' ? 'stale' : ''}>
         <section class="picture" aria-label="Picture of the fabric">
           <Fabric />
           <Legend />
         </section>
         <Side />
-        <Charts />
+        <ChartPlace />
       </main>
       <div class="toast" role="log" aria-live="polite">{message.value && <span>{message.value}</span>}</div>
     </>
@@ -219,4 +255,5 @@ effect(() => {
 const place = document.getElementById('page')!;
 place.replaceChildren();
 render(<Page />, place);
+followHappenings();
 void start();

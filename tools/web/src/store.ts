@@ -7,12 +7,16 @@ import type { FabricSchema } from './faultForm';
 export type Connection =
   | { kind: 'loading' }
   | { kind: 'sign-in'; why: string }
+  | { kind: 'other-version'; said: string } // a daemon that does not know what this page asks
   | { kind: 'live' }
   | { kind: 'lost'; since: number } // the stream broke off; trying again
   | { kind: 'gone'; since: number } // nobody listens any more
-  | { kind: 'ended' }; // told to go down from here
+  | { kind: 'ended'; why: string; since: number }; // it said so: the lab was stopped, or the run is over
 
 export const connection = signal<Connection>({ kind: 'loading' });
+export const labName = signal('');
+// Of the daemon that this page came from, and of the one that answers now.
+export const daemonVersion = signal<{ loaded: string; now: string }>({ loaded: '', now: '' });
 export const layout = signal<Layout | null>(null);
 export const sample = signal<Sample | null>(null);
 export const labState = signal<LabState | null>(null);
@@ -25,8 +29,10 @@ export const scrubbedTo = signal<number | null>(null);
 export const pastSample = signal<Sample | null>(null);
 export const shownSample = computed(() => (scrubbedTo.value === null ? sample.value : pastSample.value));
 
-// On phones the page only shows.
-export const readOnly = signal(false);
+// On phones, and of runs in virtual time, the page only shows.
+export const onPhone = signal(false);
+export const isRun = signal(false);
+export const readOnly = computed(() => onPhone.value || isRun.value);
 
 const kMostHappenings = 1000;
 

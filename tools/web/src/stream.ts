@@ -1,9 +1,11 @@
-// The stream of events, and what becomes of it when the daemon goes.
+// The stream of events, and what becomes of the page when the daemon goes.
+import { batch } from '@preact/signals';
+
 import { ask, exchangeCode, Problem, takeCode } from './api';
 import {
-  addHappenings, connection, forget, happenings, labState, layout, readOnly, sample, schema,
+  addHappenings, connection, daemonVersion, forget, happenings, isRun, labName, labState, layout, onPhone, sample, schema, selection,
 } from './store';
-import type { Happening, LabState, Layout, Sample } from './types';
+import type { Happening, LabState, Layout, Overview, Sample } from './types';
 import type { FabricSchema } from './faultForm';
 
 const kRetry = 1000; // ms
@@ -15,16 +17,28 @@ let unfolded = false;
 
 export const isUnfolded = () => unfolded;
 
+const folding = (unfold: boolean) => (unfold ? 'none' : 'readable');
+
 export async function loadLayout(unfold = unfolded): Promise<void> {
   unfolded = unfold;
-  layout.value = await ask<Layout>('GET', `/layout?folding=${unfold ? 'none' : 'readable'}`);
+  const come = await ask<Layout>('GET', `/layout?folding=${folding(unfold)}`);
+  batch(() => {
+    // Boxes and lines have other numbers there.
+    if (selection.value.kind === 'box' || selection.value.kind === 'line') selection.value = { kind: 'none' };
+    layout.value = come;
+  });
+}
+
+// The schema of faults: asked for when a form needs it.
+export async function loadSchema(): Promise<void> {
+  schema.value ??= await ask<FabricSchema>('GET', '/schema');
 }
 
 // Begins: takes the code out of the address, and opens the stream.
 export async function start(): Promise<void> {
   const phone = window.matchMedia('(max-width: 640px)');
-  readOnly.value = phone.matches;
-  phone.addEventListener('change', () => (readOnly.value = phone.matches));
+  onPhone.value = phone.matches;
+  phone.addEventListener('change', () => (onPhone.value = phone.matches));
   // A new link in the same tab changes the fragment alone.
   window.addEventListener('hashchange', () => {
     if (window.location.hash.includes('code=')) void enter();
@@ -46,23 +60,38 @@ async function enter(): Promise<void> {
   await open(why);
 }
 
+// One request for all that the first picture needs; then the stream.
 export async function open(whyNot = ''): Promise<void> {
   try {
-    await ask('GET', '/session');
+    take(await ask<Overview>('GET', `/overview?folding=${folding(unfolded)}`));
   } catch (e) {
-    if (e instanceof Problem && e.status !== 0) {
+    if (!(e instanceof Problem) || e.status === 0) return lost();
+    if (e.status === 401 || e.status === 403)
       connection.value = { kind: 'sign-in', why: whyNot || 'This browser has no session with the lab.' };
-      return;
-    }
-    return lost();
-  }
-  try {
-    await loadLayout();
-    schema.value ??= await ask<FabricSchema>('GET', '/schema');
-  } catch {
-    return lost();
+    else if (e.status === 404) connection.value = { kind: 'other-version', said: e.message };
+    else if (unfolded) {
+      unfolded = false; // another lab, too large for that
+      return open(whyNot);
+    } else return lost();
+    return;
   }
   listen();
+}
+
+function take(o: Overview): void {
+  batch(() => {
+    noteVersion(o.version);
+    labName.value = o.name;
+    isRun.value = o.read_only;
+    layout.value = o.layout;
+    if (o.sample) sample.value = o.sample;
+    addHappenings(o.happenings);
+  });
+}
+
+// The daemon behind the address may be another one now, made of other sources than this page.
+function noteVersion(version: string): void {
+  daemonVersion.value = { ...daemonVersion.value, now: version, loaded: daemonVersion.value.loaded || version };
 }
 
 function listen(): void {
@@ -71,7 +100,7 @@ function listen(): void {
   source.addEventListener('hello', (e) => {
     failures = 0;
     const hello = JSON.parse(e.data) as { ends: number };
-    if (layout.value && hello.ends !== 2 * layout.value.links.length) void loadLayout();
+    if (layout.value && hello.ends !== 2 * layout.value.links.length) void loadLayout().catch(() => undefined);
     connection.value = { kind: 'live' };
   });
   source.addEventListener('sample', (e) => {
@@ -79,11 +108,18 @@ function listen(): void {
   });
   source.addEventListener('state', (e) => {
     const now = JSON.parse(e.data) as LabState;
-    const before = labState.value;
-    if (before && before.version !== now.version) return window.location.reload();
+    noteVersion(now.version);
+    labName.value = now.name;
     labState.value = now;
   });
   source.addEventListener('happenings', (e) => addHappenings(JSON.parse(e.data) as Happening[]));
+  // It goes in order: nothing is to be tried again.
+  source.addEventListener('ended', (e) => {
+    source?.close();
+    source = null;
+    connection.value = { kind: 'ended', why: (JSON.parse(e.data) as { why: string }).why, since: Date.now() };
+    if (!isRun.value) window.setTimeout(() => void again(), kRetry); // the lab may be started again
+  });
   source.onerror = () => {
     source?.close();
     source = null;
@@ -91,10 +127,16 @@ function listen(): void {
   };
 }
 
+// For tests: the stream breaks off.
+(globalThis as { railyardReconnect?: () => void }).railyardReconnect = () => source?.onerror?.(new Event('error'));
+
 // The stream has broken off: is the daemon there?
 function lost(): void {
-  if (connection.value.kind === 'ended') return;
   const before = connection.value;
+  if (before.kind === 'ended') {
+    window.setTimeout(() => void again(), kRetry);
+    return;
+  }
   const since = before.kind === 'lost' || before.kind === 'gone' ? before.since : Date.now();
   ++failures;
   connection.value = { kind: failures >= kGoneAfter ? 'gone' : 'lost', since };

@@ -20,6 +20,7 @@ export interface Palette {
   queue: string;
   mark: string;
   pause: string;
+  way: string;
   grid: string;
   series: string[];
 }
@@ -43,6 +44,7 @@ const kDark: Palette = {
   queue: '#c58bff',
   mark: '#ffb02e',
   pause: '#ff6b7a',
+  way: '#ff7ae0',
   grid: '#22304a',
   series: ['#4cb3ff', '#4cc38a', '#c58bff', '#ffb02e', '#ff6b7a', '#9fb0c8'],
 };
@@ -66,6 +68,7 @@ const kLight: Palette = {
   queue: '#8a3ffc',
   mark: '#b36b00',
   pause: '#cf2a45',
+  way: '#a8108a',
   grid: '#dde4ee',
   series: ['#0f6fc4', '#1f8a55', '#8a3ffc', '#b36b00', '#cf2a45', '#4b5a70'],
 };

@@ -69,6 +69,16 @@ export interface Sample {
   drops: number[];
 }
 
+// What the first picture needs.
+export interface Overview {
+  name: string;
+  version: string;
+  read_only: boolean; // a run that is only watched
+  layout: Layout;
+  sample: Sample | null;
+  happenings: Happening[];
+}
+
 export interface Fault {
   name: string;
   what: string;

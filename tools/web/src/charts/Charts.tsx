@@ -217,7 +217,7 @@ export function Charts() {
   const past = scrubbedTo.value === null ? 0 : Math.round(scrubbedTo.value - now);
   const news = marksOf(happenings.value, now - span.value, now);
   return (
-    <section class="charts" aria-label="Charts">
+    <>
       <div class="chart-bar">
         <h2>{titleOf(what, of)}</h2>
         <label>Span{' '}
@@ -248,6 +248,6 @@ export function Charts() {
       <div class="chart-row">
         {kKinds.map((k) => <Chart key={k.title + key} kind={k} series={series} redraw={redraw} />)}
       </div>
-    </section>
+    </>
   );
 }

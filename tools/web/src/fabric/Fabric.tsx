@@ -8,12 +8,17 @@ import {
 } from '../store';
 import { palette, theme } from '../theme';
 import type { Layout, Selection } from '../types';
+import { clearOverlay, overlay } from '../ways';
 import { draw, kMostMoving, type Layers, strandsOf } from './draw';
 import { along, type Bounds, fit, type Point, stretched, type View, zoomedAt } from './geometry';
 import { hit, neighbour } from './hit';
 
 export const layers = signal<Layers>({ queues: true, marks: true, pauses: true, drops: true });
 export const searched = signal('');
+
+// When the fabric has first been painted, with what its links carry.
+let painted: () => void;
+export const firstPicture = new Promise<void>((done) => (painted = done));
 
 const kAspect = 0.52; // height by width of the picture, about
 const kLeastZoom = 0.01;
@@ -67,7 +72,7 @@ export function Fabric() {
   // Whatever is shown has changed.
   useEffect(() => effect(() => {
     void shownSample.value, selection.value, degradedLinks.value, nodeHealth.value, theme.value, layers.value, searched.value;
-    void connection.value;
+    void connection.value, overlay.value;
     dirty.current = true;
   }), []);
 
@@ -115,7 +120,7 @@ export function Fabric() {
       if (!context) return;
       draw(context, {
         layout: of, strands, sample: shownSample.value, degraded: degradedLinks.value, nodes: nodeHealth.value,
-        selection: selection.value, hovered: hovered.current, found: foundNodes(of, searched.value),
+        selection: selection.value, hovered: hovered.current, overlay: overlay.value, found: foundNodes(of, searched.value),
         layers: layers.value, phase: moves ? (performance.now() - began) / 1000 + 1e-3 : 0, palette: palette(),
       }, view.current, width, height, ratio);
       if (large) {
@@ -125,6 +130,10 @@ export function Fabric() {
         lastView = view.current;
       }
       ++frames.painted;
+      if (frames.painted === 1) {
+        performance.mark('railyard-first-picture');
+        painted();
+      }
     };
     frame = requestAnimationFrame(paint);
     return () => cancelAnimationFrame(frame);
@@ -240,6 +249,12 @@ export function Fabric() {
         }}
       />
       <p id="fabric-description" class="unseen">{described(of)}</p>
+      {overlay.value && (
+        <div class="shown" role="status">
+          <span class={`shown-sign ${overlay.value.kind}`} aria-hidden="true">➜</span> {overlay.value.title}
+          <button type="button" aria-label="Hide what is drawn" onClick={clearOverlay}>✕</button>
+        </div>
+      )}
       <div class="zoom" role="group" aria-label="Zoom">
         <button type="button" aria-label="Zoom in" onClick={() => zoomBy(1.25)}>+</button>
         <button type="button" aria-label="Zoom out" onClick={() => zoomBy(0.8)}>−</button>

@@ -4,6 +4,8 @@ import type { Health } from '../store';
 import type { Palette } from '../theme';
 import { railColour, useColour } from '../theme';
 import type { Layout, Sample, Selection } from '../types';
+import type { Overlay } from '../ways';
+import { drawArrows } from './arrows';
 import { along, halves, type Point, points, type View } from './geometry';
 import { drawCount, drawCross, drawTriangle } from './signs';
 
@@ -33,6 +35,7 @@ export interface Scene {
   nodes: Map<string, { health: Health; faults: string[] }>;
   selection: Selection;
   hovered: Selection;
+  overlay: Overlay | null;
   found: Set<string>; // nodes that a search names
   layers: Layers;
   phase: number; // of what moves, in seconds; null motion: 0
@@ -457,6 +460,7 @@ export function draw(c: CanvasRenderingContext2D, scene: Scene, view: View, widt
     for (const s of [...first, ...last]) drawStrand(c, s, scene, scene.phase > 0);
   }
   for (const s of seen) drawEnds(c, s, scene);
+  if (scene.overlay) drawArrows(c, scene.overlay, scene.strands, view.zoom, scene.palette);
   drawRowNames(c, scene, view.zoom);
   scene.layout.boxes.forEach(({ place: [x, y, w, h] }, b) => {
     if (x < right && x + w > left && y < bottom && y + h > top) drawBox(c, b, scene, view.zoom);

@@ -5,7 +5,7 @@ import { addFault } from '../actions';
 import { Problem } from '../api';
 import { faultCommand } from '../commands';
 import { commonFields, faultText, type Field, type Kind, kinds, type Scope } from '../faultForm';
-import { labState, schema } from '../store';
+import { labName, schema } from '../store';
 import { Copy } from './Copy';
 
 function Input({ id, field, value, set }: { id: string; field: Field; value: string; set: (v: string) => void }) {
@@ -92,7 +92,7 @@ export function FaultForm({ places, scopes, onDone }: { places: string[]; scopes
           <Input key={f.key} id={`fault-when-${f.key}`} field={f} value={times[f.key] ?? ''} set={(v) => setTimes({ ...times, [f.key]: v })} />
         ))}
       </details>
-      <Copy text={faultCommand(labState.value?.name ?? '', text)} />
+      <Copy text={faultCommand(labName.value, text)} />
       {refused && <p class="refused" role="alert">{refused}</p>}
       <div class="acts">
         <button type="submit" class="danger" disabled={busy}>Inject</button>

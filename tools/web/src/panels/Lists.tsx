@@ -1,15 +1,15 @@
-// Lists: links, faults, what was done here, what has happened, flows.
+// Lists: links, faults, what was done here, what has happened.
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
-import { done, removeFault, undo } from '../actions';
-import { ask, Problem } from '../api';
-import { removeFaultCommand } from '../commands';
-import { clock, count, duration, nanoseconds, percent, rate } from '../format';
-import { degradedLinks, happenings, labState, layout, linkHealth, readOnly, sample, selection, shownSample } from '../store';
+import { done, faultLog, removeFault, tried, undo } from '../actions';
+import { removeFaultCommand, shellWord } from '../commands';
+import { clock, count, duration } from '../format';
+import { degradedLinks, happenings, labName, labState, layout, linkHealth, message, readOnly, sample, selection, shownSample } from '../store';
 import type { Fault, Layout } from '../types';
 import { Copy } from './Copy';
-import { Act, LinkTable } from './Selected';
+import { Act } from './Act';
+import { LinkTable } from './Selected';
 
 const kMostRows = 200;
 
@@ -40,7 +40,7 @@ export function Links() {
 }
 
 function FaultRow({ fault, of }: { fault: Fault; of: Layout }) {
-  const lab = labState.value?.name ?? '';
+  const lab = labName.value;
   const touched = fault.touches.nodes[0] ?? '';
   const link = fault.touches.links[0];
   return (
@@ -77,10 +77,45 @@ export function Faults() {
   return <ul class="list">{[...all].reverse().map((f, i) => <FaultRow key={`${f.name}.${i}`} fault={f} of={of} />)}</ul>;
 }
 
+// A text as a file of the browser's.
+function save(name: string, text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function FaultLog() {
+  const file = `${labName.value}.faults.jsonl`;
+  return (
+    <section class="captures" aria-label="Fault log">
+      <h3>Fault log of the session</h3>
+      <p class="quiet">All faults, and links taken down, at the instants at which they took effect: for <code>--replay</code>.</p>
+      <div class="acts">
+        <Act label="Download" act={async () => save(file, await faultLog())} />
+        <Act label="Copy log" act={async () => {
+          const text = await faultLog();
+          await tried(async () => {
+            await navigator.clipboard.writeText(text);
+            message.value = `Copied: ${text.split('\n').length - 1} events`;
+          });
+        }} />
+      </div>
+      <Copy text={`railyard run LAB.yaml --set run.clock=virtual --replay ${shellWord(file)}`} />
+    </section>
+  );
+}
+
 export function Done() {
   const all = done.value;
   if (all.length === 0)
-    return <p class="quiet">Nothing yet. What you do on this page is listed here, with the railyard command that does the same.</p>;
+    return (
+      <>
+        <p class="quiet">Nothing yet. What you do on this page is listed here, with the railyard command that does the same.</p>
+        <FaultLog />
+      </>
+    );
   return (
     <>
       <Copy text={all.map((d) => d.command).join('\n')} label="Copy all commands" />
@@ -93,6 +128,7 @@ export function Done() {
           </li>
         ))}
       </ul>
+      <FaultLog />
     </>
   );
 }
@@ -117,85 +153,6 @@ export function Log() {
           ))}
         </ol>
       )}
-    </>
-  );
-}
-
-interface Flow {
-  name: string;
-  src: string;
-  dst: string;
-  transport: string;
-  class: number;
-  goodput_bps: number | null;
-  ce_share: number | null;
-  lost: number | null;
-  retransmission_share: number | null;
-  latency_ns: { p99: number } | null;
-  fct_ns: number | null;
-}
-
-function FlowTable({ flows }: { flows: Flow[] }) {
-  const of = layout.value;
-  return (
-    <table>
-      <thead>
-        <tr><th scope="col">Flow</th><th scope="col" class="number">Goodput</th><th scope="col" class="number">CE</th><th scope="col" class="number">Lost</th><th scope="col" class="number">p99</th></tr>
-      </thead>
-      <tbody>
-        {flows.map((f) => (
-          <tr key={f.name}>
-            <td>
-              <button type="button" class="link" title={`${f.name}, ${f.transport}, class ${f.class}`} onClick={() => {
-                const link = of?.links.findIndex((l) => l.a === f.src || l.b === f.src) ?? -1;
-                if (link >= 0) selection.value = { kind: 'link', link };
-              }}>{f.src} → {f.dst}</button>
-            </td>
-            <td class="number">{f.fct_ns !== null ? `done, ${nanoseconds(f.fct_ns)}` : rate(f.goodput_bps ?? 0)}</td>
-            <td class="number">{percent(f.ce_share ?? 0)}</td>
-            <td class="number">{count(f.lost ?? 0)}</td>
-            <td class="number">{f.latency_ns ? nanoseconds(f.latency_ns.p99) : '–'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-// Asked for only while it is shown: the engine looks between two windows.
-export function Flows() {
-  const [flows, setFlows] = useState<Flow[] | null>(null);
-  const [collectives, setCollectives] = useState('');
-  const [problem, setProblem] = useState('');
-  const size = labState.value?.size;
-  useEffect(() => {
-    let ends = false;
-    const look = async () => {
-      try {
-        const f = await ask<{ flows: Flow[] }>('GET', '/flows');
-        const c = await ask<{ text: string }>('GET', '/collectives');
-        if (ends) return;
-        setFlows(f.flows.sort((a, b) => (b.goodput_bps ?? 0) - (a.goodput_bps ?? 0)));
-        setCollectives(c.text.trim());
-        setProblem('');
-      } catch (e) {
-        if (!ends) setProblem(e instanceof Problem ? e.message : String(e));
-      }
-      if (!ends) window.setTimeout(() => void look(), 2000);
-    };
-    void look();
-    return () => {
-      ends = true;
-    };
-  }, []);
-  return (
-    <>
-      <p class="quiet">{size ? `${count(size.flows)} flows, ${count(size.collectives)} collectives` : ''}; since the start, every 2 s while shown.</p>
-      {problem && <p class="refused" role="alert">{problem}</p>}
-      {collectives && <><h3>Collectives</h3><pre tabIndex={0}>{collectives}</pre></>}
-      {flows && flows.length > 0 && <FlowTable flows={flows.slice(0, kMostRows)} />}
-      {flows && flows.length > kMostRows && <p class="quiet">{count(flows.length - kMostRows)} slower ones are left out.</p>}
-      {flows && flows.length === 0 && !collectives && <p class="quiet">No built-in flows or collectives. Traffic of attached hosts shows on the links.</p>}
     </>
   );
 }

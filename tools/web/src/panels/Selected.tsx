@@ -1,13 +1,22 @@
 // What is selected: what it is, what it carries, and what can be done to it.
 import { useState } from 'preact/hooks';
 
-import { drain, hold, setLink, tried, undrain } from '../actions';
+import { drain, hold, setLink, undrain } from '../actions';
+import { reportCommand } from '../commands';
 import { bytes, perSecond, percent, rate } from '../format';
 import {
-  activeFaults, degradedLinks, labState, layout, linkHealth, nodeHealth, readOnly, selection, shownSample, type Health,
+  activeFaults, degradedLinks, labName, labState, layout, linkHealth, nodeHealth, readOnly, selection, shownSample, type Health,
 } from '../store';
 import type { Layout } from '../types';
-import { FaultForm } from './FaultForm';
+import { later } from '../later';
+import { loadSchema } from '../stream';
+
+import { Act } from './Act';
+import { Captures } from './Captures';
+import { Copy } from './Copy';
+import { Routes } from './Routes';
+
+const FaultForm = later(() => Promise.all([import('./FaultForm'), loadSchema()]).then(([m]) => m.FaultForm));
 
 const kHealthText: Record<Health, string> = { up: 'up', down: '✕ down', degraded: '! degraded', drained: '⇢ drained' };
 
@@ -21,20 +30,6 @@ function Row({ name, children }: { name: string; children: preact.ComponentChild
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-// A button that waits for its answer.
-export function Act({ label, act, kind = '', disabled = false }: { label: string; act: () => Promise<void>; kind?: string; disabled?: boolean }) {
-  const [busy, setBusy] = useState(false);
-  return (
-    <button type="button" class={kind} disabled={busy || disabled}
-            onClick={() => {
-              setBusy(true);
-              void tried(act).finally(() => setBusy(false));
-            }}>
-      {label}
-    </button>
   );
 }
 
@@ -63,10 +58,20 @@ function End({ of, end }: { of: Layout; end: number }) {
   );
 }
 
+// What was selected is not in the lab any more: another lab answers at this address, or it was made anew.
+function Gone({ what }: { what: string }) {
+  return (
+    <div role="alert">
+      <p><b>{what} is gone.</b> The lab does not have it any more.</p>
+      <div class="acts"><button type="button" onClick={() => (selection.value = { kind: 'none' })}>Show the whole lab</button></div>
+    </div>
+  );
+}
+
 function LinkPanel({ of, link }: { of: Layout; link: number }) {
   const l = of.links[link];
   const [faulting, setFaulting] = useState(false);
-  if (!l) return <p class="quiet">This link is gone.</p>;
+  if (!l) return <Gone what="This link" />;
   const health = linkHealth(link, shownSample.value, degradedLinks.value);
   const takenDown = labState.value?.links_down.includes(l.a) ?? false;
   const faults = activeFaults.value.filter((f) => f.touches.links.includes(link));
@@ -89,6 +94,7 @@ function LinkPanel({ of, link }: { of: Layout; link: number }) {
       {faulting && !readOnly.value && <FaultForm places={[l.a, `${l.a} out`, `${l.a} in`, l.b]} scopes={['link', 'port']} onDone={() => setFaulting(false)} />}
       <End of={of} end={2 * link} />
       <End of={of} end={2 * link + 1} />
+      <Captures key={link} ports={[l.a, l.b]} />
     </>
   );
 }
@@ -96,7 +102,7 @@ function LinkPanel({ of, link }: { of: Layout; link: number }) {
 function NodePanel({ of, name }: { of: Layout; name: string }) {
   const node = of.nodes.find((n) => n.name === name);
   const [faulting, setFaulting] = useState(false);
-  if (!node) return <p class="quiet">{name} is gone.</p>;
+  if (!node) return <Gone what={name} />;
   const health = nodeHealth.value.get(name)?.health ?? 'up';
   const isSwitch = node.kind === 'switch';
   const drained = activeFaults.value.some((f) => f.what === 'drain' && f.on === name);
@@ -132,6 +138,7 @@ function NodePanel({ of, name }: { of: Layout; name: string }) {
         </dl>
       )}
       <LinkTable of={of} links={links} from={name} />
+      {isSwitch && <Routes key={name} of={of} node={name} />}
     </>
   );
 }
@@ -185,6 +192,9 @@ function LabPanel({ of }: { of: Layout }) {
           {s.held ? <Act label="Resume simulated time" kind="primary" act={() => hold(false)} /> : <Act label="Pause simulated time" act={() => hold(true)} />}
         </div>
       )}
+      <div class="acts"><a class="button" href="/v1/report/report.html" target="_blank" rel="noopener">Open the report so far</a></div>
+      <Copy text={reportCommand(labName.value)} />
+      <Captures ports={[]} />
       <h3>Busiest links</h3>
       <LinkTable of={of} links={busiest} />
       <p class="quiet">Select a node or link in the picture, or with <kbd>/</kbd> by its name.</p>

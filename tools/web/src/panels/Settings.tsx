@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { setPaths, tried } from '../actions';
 import { ask, Problem } from '../api';
 import { setCommand } from '../commands';
-import { labState, readOnly } from '../store';
+import { labName, readOnly } from '../store';
 import { bytes } from '../format';
 import { Copy } from './Copy';
 
@@ -54,7 +54,7 @@ function Ramp({ prefix, of, changed }: { prefix: string; of: Map<string, string>
           <output>{automatic ? 'auto' : bytes(octetsAt(key === 'kmin' ? kmin : high))}</output>
         </label>
       ))}
-      <Copy text={setCommand(labState.value?.name ?? '', sets)} />
+      <Copy text={setCommand(labName.value, sets)} />
     </div>
   );
 }
