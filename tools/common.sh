@@ -8,7 +8,7 @@ packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache
   libibverbs-dev librdmacm-dev libfabric-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq curl iputils-ping iperf3 traceroute procps python3-jsonschema
-  python3-yaml python3-pyte)
+  python3-yaml python3-pyte openssl)
 # RDMA programs and libraries through a live lab
 packages_verbs=(ibverbs-utils perftest rdmacm-utils rdma-core python3-pyverbs ucx-utils openmpi-bin libopenmpi-dev libgloo-dev)
 packages_applications=(ibverbs-utils perftest ucx-utils openmpi-bin libopenmpi-dev libfabric-bin jq)  # quickstart.sh --applications

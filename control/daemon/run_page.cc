@@ -72,7 +72,7 @@ RunPage::RunPage(lab::Session& session, std::span<const PageFile> page)
   constexpr std::size_t kMostClients = 64;
   server_ = std::make_unique<api::HttpServer>(
       api::HttpServerConfig{.socket = {},
-                            .loopback = wire::UdpEndpoint::parse("127.0.0.1:1").transform([](wire::UdpEndpoint any) {
+                            .tcp = wire::UdpEndpoint::parse("127.0.0.1:1").transform([](wire::UdpEndpoint any) {
                               any.port = 0;
                               return any;
                             }),

@@ -23,7 +23,7 @@ TEST(StepCsv, StepsThatComputeHaveATimeAndNoRate) {
   CollectiveReport& c = r.collectives.emplace_back();
   c.name = "step";
   c.transport = "uet/rud";
-  c.job.emplace();
+  c.job = {700, 1, 0, {}, {}, {}};
   c.iterations = {{.start_ns = 0, .time_ns = 700}, {.start_ns = 700, .time_ns = 800}};
   EXPECT_EQ(step_csv(r),
             "collective,transport,step,start_ns,time_ns,algbw_bps,busbw_bps,cumulative_ns\n"
