@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class Collperf : public CommandLine {
  protected:
-  static Outcome run(std::vector<std::string> more) {
+  Outcome run(std::vector<std::string> more) {
     more.insert(more.begin(), {"collperf", topology("scenarios/shared-nics.yaml")});
     return railyard(more);
   }
