@@ -113,7 +113,7 @@ const std::map<std::string, Rooms>& allowed() {
          "control/hosts", "control/lab", "control/picture", "control/report", "control/rerouting", "control/routing", "control/spec",
          "control/speakers", "control/telemetry", "transports/application", "transports/libfabric", "transports/roce",
          "transports/verbs", "dataplane/base", "dataplane/capture",
-        "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
+        "dataplane/device", "dataplane/nic", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
        {"control/base", "control/api", "control/blast", "control/build", "control/collectives", "control/compare", "control/daemon", "control/decode",
         "control/export", "control/fault", "control/guest", "control/hosts", "control/lab", "control/lint",

@@ -47,6 +47,7 @@ struct CollperfOptions {
 };
 
 constexpr std::uint64_t kMostSizes = 1000;
+constexpr const char* kNoSizes = "a barrier has no sizes; expected an operation with data. `railyard run` times barriers";
 
 // As nccl-tests reads sizes: 8, 64K, 1G are powers of two; and as a fabric file writes them.
 std::uint64_t size_of(const std::string& text, const char* option) {
@@ -188,6 +189,7 @@ nlohmann::ordered_json json_of(const report::NcclTable& table, const spec::Colle
 }
 
 int run_collperf(const CollperfOptions& o) {
+  if (o.operation == name(Operation::kBarrier)) throw std::invalid_argument(kNoSizes);
   spec::Lab lab = spec::load(o.file, o.sets);
   spec::CollectiveSpec measured = chosen(lab, o.collective);
   if (!measured.matrix.empty())
@@ -218,7 +220,7 @@ int run_collperf(const CollperfOptions& o) {
   }();
   const spec::CollectiveSpec& c = asked.collectives.front();
   if (c.collective == Operation::kBarrier)
-    throw std::invalid_argument("a barrier has no sizes; expected an operation with data. `railyard run` times barriers");
+    throw std::invalid_argument(kNoSizes);
   const std::size_t ranks = spec::ranks(asked, c).size();
   const collectives::OperationTraits& traits = collectives::traits(c.collective);
   const std::uint32_t element = c.element_octets();

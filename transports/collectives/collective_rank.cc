@@ -115,7 +115,7 @@ void CollectiveRank::begin(Instant now) {
     relayed_.resize(program_.steps.size());
   for (const CollectiveStep& s : program_.steps) {
     waits_.push_back(s.waits_for);
-    receives_left_ += s.receives() ? 1u : 0u;
+    receives_left_ += s.kind != Kind::kSend ? 1u : 0u;
   }
   if (real_)
     real_->begin(program_, repeat_);
@@ -165,7 +165,7 @@ void CollectiveRank::end(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   states_[step] = StepState::kDone;
   --left_;
-  if (s.receives() && --receives_left_ == 0) {
+  if (s.kind != Kind::kSend && --receives_left_ == 0) {
     finished_.back() = now;
     if (real_)
       real_->verify(program_, repeat_, wrong_);

@@ -220,7 +220,7 @@ class CollectiveRank {
   std::vector<Instant> posted_;  // of steps that send: when
   std::vector<std::uint32_t> waits_;
   std::size_t left_ = 0;           // steps that are not done
-  std::size_t receives_left_ = 0;  // of them
+  std::size_t receives_left_ = 0;  // of them, steps of computing included: then its result is there
   std::vector<Arrival> early_;
   RingQueue<Reduction> reductions_;
   Instant reducing_until_{};

@@ -42,12 +42,18 @@ Form<CollectiveAlgorithm> algorithm_form() {
   return form;
 }
 
+std::string size_help() {
+  std::vector<std::string> meanings;
+  for (const Operation o : collectives::kOperations)
+    meanings.push_back(fmt::format("{}: {}", name(o), collectives::traits(o).size_means));
+  return fmt::format("as in nccl-tests: {}", fmt::join(meanings, "; "));
+}
+
 void check_size(const Tree& map, const CollectiveSpec& c) {
   const Tree* const size = map.find("size");
   if (c.collective == Operation::kBarrier) {
     if (size != nullptr) size->fail("does not apply to a barrier, which has no data; expected no size");
-    for (const char* key : {"channels", "chunk"})
-      if (const Tree* said = map.find(key)) said->fail("does not apply to a barrier, which has no data");
+    if (c.channels.value_or(1) != 1) map.at_or_self("channels").fail("does not apply to a barrier, which has no data");
     return;
   }
   for (const char* key : {"matrix", "skew"})
@@ -57,7 +63,7 @@ void check_size(const Tree& map, const CollectiveSpec& c) {
     map.at_or_self("skew").fail("found with matrix, which says all sizes; expected one of the two");
   if (!c.matrix.empty() && size != nullptr)
     size->fail("found with matrix, which says all sizes; expected one of the two");
-  if (c.matrix.empty() && size == nullptr) map.fail("size is missing; expected the size of the data, e.g. 64MiB");
+  if (c.matrix.empty() && size == nullptr) map.fail(fmt::format("key 'size' is missing: {}", size_help()));
 }
 
 void check_trace(const Tree& map) {
@@ -114,12 +120,7 @@ Key<CollectiveSpec> ranks_key() {
 // A barrier has none, and a matrix says it.
 Key<CollectiveSpec> size_key() {
   constexpr Bytes kMostSize{std::int64_t{1} << 36};
-  std::vector<std::string> meanings;
-  for (const Operation o : collectives::kOperations)
-    meanings.push_back(fmt::format("{}: {}", name(o), collectives::traits(o).size_means));
-  Key<CollectiveSpec> k = key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
-                              fmt::format("as in nccl-tests: {}", fmt::join(meanings, "; ")))
-                              .show();
+  Key<CollectiveSpec> k = key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize), size_help()).show();
   k.write = [write = k.write](const CollectiveSpec& c) {
     return c.collective == Operation::kBarrier || !c.matrix.empty() || c.is_trace() ? Tree{} : write(c);
   };

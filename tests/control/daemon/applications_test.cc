@@ -202,7 +202,7 @@ TEST(ApplicationTraffic, IsWhatProgramsReportAndStaysWhenTheyHaveLeft) {
 // Whatever a hostile program writes there is shown, and no more.
 TEST(ApplicationTraffic, OfNonsenseIsText) {
   const spec::Lab lab = spec::parse(kLab, "x.yaml");
-  ApplicationTraffic traffic(application_nics(lab), "/nowhere", host_names(lab));
+  ApplicationTraffic traffic(application_nics(lab), testing::TempDir() + "railyard-application-traffic", host_names(lab));
   Program program;
   ASSERT_NE(program.memory, MAP_FAILED);
   traffic.joined({"h1", 1}, ::getpid(), program.process);

@@ -60,12 +60,12 @@ TEST_F(Placement, ABrokenLineIsNamed) {
   EXPECT_EQ(error_in(head + "one,h1,1\n"), "p.csv:2:1: rank 'one'; expected a number from 0 to 65535");
   EXPECT_EQ(error_in(head + "0,h1\n"), "p.csv:2:1: 2 cells; expected 3, as in the first line");
   EXPECT_EQ(error_in("rank,hots\n"),
-            "p.csv:1:1: unknown column 'hots'; expected a first line with rank, host and optionally rail; did you mean "
+            "p.csv:1:1: unknown column 'hots'; expected a first line with rank, host and optionally rail or gpu; did you mean "
             "'host'?");
-  EXPECT_EQ(error_in("rank,rail\n"), "p.csv:1:1: column 'host' is missing; expected rank, host and optionally rail");
+  EXPECT_EQ(error_in("rank,rail\n"), "p.csv:1:1: column 'host' is missing; expected rank, host and optionally rail or gpu");
   EXPECT_EQ(error_in("rank,rank,host\n"), "p.csv:1:1: column 'rank' is defined twice");
   EXPECT_EQ(error_in(head), "p.csv:1:1: has no rank");
-  EXPECT_EQ(error_in(""), "p.csv: is empty; expected a first line with rank, host and optionally rail");
+  EXPECT_EQ(error_in(""), "p.csv: is empty; expected a first line with rank, host and optionally rail or gpu");
   EXPECT_EQ(error_of(rails_with("placement: " + write(head + "0,h1,1\n"))).substr(0, 8), "x.yaml:4");
   EXPECT_EQ(error_of(rails_with("ranks: h1, placement: p.csv")),
             "x.yaml:4:36: collectives.0.ranks: found with placement, which places the ranks; expected one of the two");

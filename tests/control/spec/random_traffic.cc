@@ -39,7 +39,12 @@ CollectiveSpec random_collective(Chance& chance, const std::string& name) {
   c.size = Bytes{48 * chance.integer(1, 100'000)};
   if (chance.one_in(2)) c.chunk = static_cast<std::uint32_t>(8 * chance.integer(100, 1'000'000));
   c.channels = chance.integer(1, 4);
-  if (c.collective == CollectiveOperation::kBroadcast) c.root = chance.integer(0, 1);
+  if (c.collective == CollectiveOperation::kBarrier) {
+    c.size = {};
+    c.channels = 1;
+  }
+  if (collectives::traits(c.collective).has_root) c.root = chance.integer(0, 1);
+  if (c.collective == CollectiveOperation::kAllToAll && chance.one_in(2)) c.skew = chance.one_in(2) ? Ratio{1, 2} : Ratio{3, 2};
   c.repeats = chance.integer(1, 100);
   if (chance.one_in(2)) c.start = chance.time(0, kMillisecond);
   if (chance.one_in(2)) c.gap = chance.time(0, kMillisecond);
