@@ -169,6 +169,8 @@ void set_job(CollectiveReport& r, const build::Collective& collective, const spe
     start = std::min(start, rank->started().front());
     end = std::max(end, rank->finished().back());
   }
+  // Stages of a pipeline end at different times: who has ended waits for the others.
+  if (c.is_trace()) all = static_cast<double>(collective.ranks.size()) * seconds(end - start);
   if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
   const double repeats = static_cast<double>(r.iterations.size());
   const double communication = link_bps > 0 ? repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps : 0;

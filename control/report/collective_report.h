@@ -44,7 +44,9 @@ struct CollectiveReport {
   struct Job {
     std::int64_t compute_ns = 0;  // of a rank in a repeat, without jitter
     int buckets = 1;  // 0: of a trace
-    double utilisation = 0;  // compute / (compute + wait), of all ranks together
+    // compute / (compute + wait), of all ranks together. A rank waits until it has its results; of a trace until all ranks
+    // are done.
+    double utilisation = 0;
     // What of communicating was hidden behind computing: 1 - (time - compute) / (bytes x factor / link), of all repeats
     // together (draft-calabria-bmwg-ai-fabric-training-bench: Overlap_Fraction). Below 0: it took longer than the link
     // needs.

@@ -186,7 +186,7 @@ constexpr Field kCollectives[] = {
      "busbw at which the busiest NIC direction or scale-up network has no time left: bytes the plan puts there, with "
      "framing"},
     {"share_of_limit", "0..1", "busbw_bps / framing_limit_bps"},
-    {"job.*", "", "training steps: compute_ns, buckets, utilisation, idle, overlap_fraction, straggler, idle cost"},
+    {"job.*", "", "training steps and traces: compute_ns, buckets, utilisation, idle, overlap_fraction, straggler, idle cost"},
     {"scale_up.*", "", "in hosts: messages, bytes, busy_ns, first_octet_latency_ns"},
     {"messages", "messages", "sent by all ranks"},
     {"message_ns.*", "ns", "per message, from post to completion", "mean p50 p90 p99 p999 p9999 max"},

@@ -139,7 +139,8 @@ constexpr Metric kMetrics[] = {
     {"busbw", kBitsPerSecond, kHigher, kOfCompleted,
      "algbw x the operation's nccl-tests factor: comparable with the line rate", kOverIterations, kByRanks,
      [](Totals t) { return spread_of(t.busbw, &Spread::p50); }},
-    {"utilisation", kShare, kHigher, kOfCompleted, "compute time / (compute + wait) of training steps, median job",
+    {"utilisation", kShare, kHigher, kOfCompleted, "compute time / (compute + wait) of training steps and traces, median job; a rank waits until its result is there, in a trace "
+     "until all ranks are done",
      kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_utilisation, &Spread::p50); }},
     {"lost", kCount, kLower, kOfAll,
      "payload packets sent that did not arrive, not even trimmed, and are not in flight", kOverRun,

@@ -158,7 +158,7 @@ TEST(CollectiveSpecs, ABarrierHasNoSize) {
   EXPECT_EQ(to_yaml(l).find("size: 0"), std::string::npos);
   EXPECT_EQ(parse(to_yaml(l), "again.yaml"), l);
   EXPECT_EQ(collective_error("collective: barrier, size: 1KiB"),
-            "x.yaml:4:42: collectives.0.size: does not apply to a barrier, which has no data; expected no size");
+            "x.yaml:4:43: collectives.0.size: does not apply to a barrier, which has no data; expected no size");
   EXPECT_EQ(collective_error("collective: reduce").substr(0, 60),
             "x.yaml:4:5: collectives.0: key 'size' is missing: as in nccl");
 }
