@@ -41,6 +41,7 @@ class NicCompanion {
 
 class Nic final : public application::NicDriver {
  public:
+  using NicDriver::stop_thread;
   // `events` outlives it.
   Nic(std::unique_ptr<application::Connection> connection, NicEvents& events);
   ~Nic() override;

@@ -118,7 +118,11 @@ struct State final : NicEvents {
   std::vector<CqObject*> with_channel;
   std::uint32_t outstanding = 0;  // send requests that will complete
 
-  ~State() { nic.reset(); }  // first: it calls this object until its thread has ended
+  // The NIC calls this object, which asks the NIC, until its thread has ended and its last report is made.
+  ~State() {
+    if (nic != nullptr) nic->stop_thread();
+    nic.reset();
+  }
   void on_async(const roce::AsyncEvent& event) override;
   void on_progress() override;
   void on_link(bool up) override;
