@@ -13,25 +13,25 @@ using namespace railyard;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto graph = jobs::read_goal({reinterpret_cast<const char*>(data), size});
   if (!graph) {
-    EXPECT(!graph.error().text.empty());
+    FUZZ_EXPECT(!graph.error().text.empty());
     return 0;
   }
   const auto matches = jobs::check(*graph);
   if (!matches) {
-    EXPECT(!matches.error().text.empty());
+    FUZZ_EXPECT(!matches.error().text.empty());
     return 0;
   }
   // Larger ones are refused by the number of their messages.
   if (graph->octets() > (1u << 24)) return 0;
   const auto programs = jobs::compile(*graph, *matches, {.chunk = 65'536});
-  EXPECT(programs.size() == graph->ranks.size());
+  FUZZ_EXPECT(programs.size() == graph->ranks.size());
   std::size_t sends = 0, receives = 0;
   for (const RankProgram& p : programs)
     for (const CollectiveStep& s : p.steps) {
       sends += s.kind == CollectiveStep::Kind::kSend ? 1u : 0u;
       receives += s.receives() ? 1u : 0u;
-      if (s.kind != CollectiveStep::Kind::kCompute) EXPECT(s.connection < p.connections.size());
+      if (s.kind != CollectiveStep::Kind::kCompute) FUZZ_EXPECT(s.connection < p.connections.size());
     }
-  EXPECT(sends == receives);
+  FUZZ_EXPECT(sends == receives);
   return 0;
 }
