@@ -102,7 +102,7 @@ step "docs/python.md" "$root/tests/docs/python.sh"
 all=()
 [[ $mode == --all ]] && all=(--all)
 step "tutorials and the API's page" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
-step "the live page in a browser" "$root/tests/web/run.sh"
+step "the live page in a browser" "$root/tests/web/run.sh" "${all[@]+"${all[@]}"}"
 step "dashboards" "$root/tests/dashboards/run.sh"
 if [[ $mode == --all ]]; then step "alerts" "$root/tests/dashboards/alerts.sh"; fi
 step "live labs come and go" "$root/tests/live/run.sh"
@@ -113,12 +113,10 @@ step "RDMA libraries and MPI through a live lab" "$root/tests/live/verbs_librari
 step "programs that connect by rdma_cm" "$root/tests/live/rdmacm.sh"
 step "what an operator does to RDMA programs" "$root/tests/live/application_effects.sh"
 step "what quickstart.sh --applications ends with" "$root/tools/applications/demo.sh"
-step "MPI over RoCEv2 against Ultra Ethernet" "$root/tools/applications/compare.sh" \
-  --bytes "$([[ $mode == --all ]] && echo 1048576 || echo 32768)" --rounds "$([[ $mode == --all ]] && echo 20 || echo 5)"
 step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
 step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
 step "what programs are told when something is wrong" "$root/tests/live/application_errors.sh"
-kills=20
+kills=6
 [[ $mode == --all ]] && kills=1000
 step "programs that are killed" "$root/tests/live/application_kills.sh" --times "$kills"
 step "railyard top in a terminal" "$root/tests/live/top.py"
@@ -140,6 +138,7 @@ if [[ $mode == --all ]]; then
   step "Debian packages in a bare Debian" "$root/tests/bare/package.sh"
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
+  step "MPI over RoCEv2 against Ultra Ethernet" "$root/tools/applications/compare.sh" --bytes 1048576 --rounds 20
   step "one more kind costs a few lines" "$root/tests/seams/run.sh"
   step "planted bugs are found by the swarm" "$root/tests/swarm/run.sh"
   install_packages "${packages_bench[@]}"

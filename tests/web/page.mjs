@@ -440,6 +440,7 @@ let failed = 0;
 const only = process.argv[2];
 for (const [name, step] of Object.entries(steps)) {
   if (only && !name.includes(only) && name !== Object.keys(steps)[0]) continue;
+  if (!only && !process.env.LONG && name.startsWith('a thousand hosts')) continue;
   const began = Date.now();
   try {
     await step();

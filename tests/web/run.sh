@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The live page: unit tests, and a real browser with a real daemon.
 #
-# usage: tests/web/run.sh [--pictures] [STEP]
+# usage: tests/web/run.sh [--pictures | --all] [STEP]
 #   --pictures   only makes the screenshots of docs/pictures/
+#   --all        the long steps, too: a thousand hosts
 #   STEP         only the browser's steps whose names contain this
 # Needs the release build (build/release) with the page (Node.js and npm), and Debian's chromium. No root.
 set -euo pipefail
@@ -32,6 +33,11 @@ cd "$page"
 if [[ ${1-} == --pictures ]]; then
   PICTURES=$root/docs/pictures timeout 120 node browser/pictures.mjs
   exit
+fi
+export LONG=
+if [[ ${1-} == --all ]]; then
+  LONG=1
+  shift
 fi
 if [[ -z ${1-} ]]; then
   gzipped=$(cat dist/*.gz dist/assets/*.gz | wc -c)
