@@ -94,7 +94,7 @@ else
   step "tests (asan + ubsan)" ctests asan -R "$(one_of "${sanitized[@]}")"
 fi
 
-step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 60)"
+step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 66)"
 
 step "installed tree" "$root/tests/install/run.sh"
 step "the README's commands" "$root/tests/readme/run.sh"
