@@ -112,9 +112,7 @@ step "RDMA programs through a live lab" "$root/tests/live/verbs.sh" "${all[@]+"$
 step "RDMA libraries and MPI through a live lab" "$root/tests/live/verbs_libraries.sh" "${all[@]+"${all[@]}"}"
 step "programs that connect by rdma_cm" "$root/tests/live/rdmacm.sh"
 step "what an operator does to RDMA programs" "$root/tests/live/application_effects.sh"
-step "what quickstart.sh --applications ends with" "$root/tools/applications/demo.sh"
 step "programs of libfabric through a live lab" "$root/tests/live/libfabric.sh" "${all[@]+"${all[@]}"}"
-step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
 step "what programs are told when something is wrong" "$root/tests/live/application_errors.sh"
 kills=6
 [[ $mode == --all ]] && kills=1000
@@ -138,6 +136,8 @@ if [[ $mode == --all ]]; then
   step "Debian packages in a bare Debian" "$root/tests/bare/package.sh"
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
+  step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
+  step "what quickstart.sh --applications ends with" "$root/tools/applications/demo.sh"
   step "MPI over RoCEv2 against Ultra Ethernet" "$root/tools/applications/compare.sh" --bytes 1048576 --rounds 20
   step "one more kind costs a few lines" "$root/tests/seams/run.sh"
   step "planted bugs are found by the swarm" "$root/tests/swarm/run.sh"

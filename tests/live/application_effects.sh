@@ -153,14 +153,17 @@ marks_slow_it_down() {
 is_slower_with_marks() {
   local quiet cnps
   "$railyard" set qos.default.classes.3.ecn.kmax=1500KB qos.default.classes.3.ecn.kmin=1MB || return 1
-  measured 100 fast || return 1
+  measured 400 fast || return 1
   quiet=$(counter h1 rp_cnp_handled)
+  # The switch marks what queues, and a fault all of it: DCQCN goes far below the slow link's rate.
   "$railyard" set qos.default.classes.3.ecn.kmin=2KB qos.default.classes.3.ecn.kmax=4KB || return 1
-  measured 100 slow || return 1
+  "$railyard" fault add "name: marks, on: switch1:3, mark: true" || return 1
+  measured 400 slow || return 1
+  "$railyard" fault rm marks || return 1
   cnps=$(( $(counter h1 rp_cnp_handled) - quiet ))
-  say '%s Gb/s of 0.2 without marks, %s with; %d CNPs' "$(<"$work/fast")" "$(<"$work/slow")" "$cnps"
+  say '%s Gb/s of 2 without marks, %s with; %d CNPs' "$(<"$work/fast")" "$(<"$work/slow")" "$cnps"
   (( cnps > 10 && $(counter h3 np_cnp_sent) > 10 && $(fabric '[.ports[].ecn_marked] | add') > 100 )) &&
-    awk -v fast="$(<"$work/fast")" -v slow="$(<"$work/slow")" 'BEGIN { exit !(slow < 0.8 * fast) }'
+    awk -v fast="$(<"$work/fast")" -v slow="$(<"$work/slow")" 'BEGIN { exit !(slow < 0.5 * fast) }'
 }
 
 check "up: four hosts of applications, leaf-spine" lab_comes_up

@@ -106,6 +106,14 @@ def octets(text):
     return float(number.replace(",", "")) * {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
 
 
+def column(rows, number):
+    """Its octets, row by row; empty while the screen is being redrawn."""
+    try:
+        return [octets(re.split(r"  +", row)[number]) for row in rows]
+    except (IndexError, KeyError, ValueError):
+        return []
+
+
 def main(folder):
     os.environ["RAILYARD_STATE_DIR"] = str(folder / "state")
     (folder / "state").mkdir(mode=0o700)
@@ -124,17 +132,17 @@ def main(folder):
     print("ok    links: the one that is down is on top")
 
     t.press("2")
-    t.until("queues", lambda l: "queued*" in l[2] and any(" MB" in row or " KB" in row for row in l[3:-1]))
-    queued = [octets(re.split(r"  +", row)[2]) for row in t.rows()]
+    t.until("queues", lambda l: "queued*" in l[2] and any(" MB" in row or " KB" in row for row in l[3:-1]) and column(t.rows(), 2))
+    queued = column(t.rows(), 2)
     if queued != sorted(queued, reverse=True) or len(queued) < 10:
         die(f"queues are not in order: {queued}")
     t.press(">")
-    t.until("sorted by the next column", lambda l: "deepest*" in l[2])
-    deepest = [octets(re.split(r"  +", row)[3]) for row in t.rows()]
+    t.until("sorted by the next column", lambda l: "deepest*" in l[2] and column(t.rows(), 3))
+    deepest = column(t.rows(), 3)
     if deepest != sorted(deepest, reverse=True):
         die(f"deepest are not in order: {deepest}")
     t.press("r")
-    t.until("the other way round", lambda l: [octets(re.split(r"  +", r)[3]) for r in t.rows()] == sorted(octets(re.split(r"  +", r)[3]) for r in t.rows()))
+    t.until("the other way round", lambda l: column(t.rows(), 3) and column(t.rows(), 3) == sorted(column(t.rows(), 3)))
     print("ok    queues: in order, by any column, either way round")
 
     t.press("/spine1\r")
