@@ -208,8 +208,8 @@ std::size_t ApplicationPort::take(PacketPool& pool, std::span<Packet*> packets) 
     if (++next_ >= processes_.size()) next_ = 0;
     ApplicationProcess& process = *processes_[next_];
     if (process.broken()) continue;
-    const std::size_t most = processes_.size() == 1 ? packets.size() : std::min(kTurn, packets.size() - n);
-    n += take_from(process, pool, packets.subspan(n, most));
+    const std::span<Packet*> room = packets.subspan(n);
+    n += take_from(process, pool, processes_.size() == 1 ? room : room.first(std::min(kTurn, room.size())));
   }
   return n;
 }

@@ -222,6 +222,27 @@ TEST_F(ApplicationPortTest, WhatNobodyTakesIsAnswered) {
   EXPECT_FALSE(readable(port.readable()));
 }
 
+// Frames of the only process fill what answers have left of the room, and no more.
+TEST_F(ApplicationPortTest, AnswersAndFramesShareTheRoomThatThereIs) {
+  Process a(1);
+  port.join(a.fabric);
+  const auto shared = std::make_shared<FakeSharedQp>();
+  port.share_qp(shared);
+  FrameSpec to_qp1 = spec(1);
+  to_qp1.real = true;
+  shared->answer = octets(to_qp1);
+  shared->answer.resize(shared->answer.size() - 4);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(give(to_qp1));
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(a.send(octets(spec(7))));
+  std::array<Packet*, 8> burst{};
+  const std::size_t n = port.take(pool, std::span(burst).first(4));
+  EXPECT_EQ(n, 4u);
+  for (std::size_t i = 4; i < burst.size(); ++i) EXPECT_EQ(burst[i], nullptr) << i;
+  for (Packet* const p : burst)
+    if (p != nullptr) pool.release(p);
+  EXPECT_EQ(take(), 4u) << "the others come next";
+}
+
 TEST_F(ApplicationPortTest, AProcessSendsToQp1WhatItMay) {
   Process a(1);
   port.join(a.fabric);
