@@ -104,7 +104,10 @@ all=()
 step "tutorials and the API's page" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
 step "the live page in a browser" "$root/tests/web/run.sh" "${all[@]+"${all[@]}"}"
 step "dashboards" "$root/tests/dashboards/run.sh"
-if [[ $mode == --all ]]; then step "alerts" "$root/tests/dashboards/alerts.sh"; fi
+if [[ $mode == --all ]]; then
+  step "alerts" "$root/tests/dashboards/alerts.sh"
+  step "two hundred watchers" "$root/tests/live/watchers.py"
+fi
 step "live labs come and go" "$root/tests/live/run.sh"
 step "switches that run FRR" "$root/tests/live/frr.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
@@ -137,6 +140,7 @@ if [[ $mode == --all ]]; then
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
   step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
+  step "the libraries of RDMA programs under sanitizers" "$root/tests/live/application_sanitizers.sh"
   step "what quickstart.sh --applications ends with" "$root/tools/applications/demo.sh"
   step "MPI over RoCEv2 against Ultra Ethernet" "$root/tools/applications/compare.sh" --bytes 1048576 --rounds 20
   step "one more kind costs a few lines" "$root/tests/seams/run.sh"

@@ -101,7 +101,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   r.channels = c.channel_count();
   r.repeats = c.repeats;
   r.factor = spec::busbw_factor(lab.spec(), c, s.what->nics);
-  if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_trace() ? 0 : c.buckets, 0, {}, {}, {}};
+  if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_graph() ? 0 : c.buckets, 0, {}, {}, {}};
   std::vector<Times> times;
   for (std::size_t i = 0; i < ranks; ++i) times.push_back(times_of(lab, s, i));
   set_times(r, times);

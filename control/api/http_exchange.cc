@@ -96,7 +96,7 @@ std::optional<Response> answer_to(const beast::error_code& error, std::size_t mo
   return problem(400, fmt::format("not an HTTP request: {}", error.message()));
 }
 
-HttpResponse to_http(unsigned version, bool keep_alive, const Response& response) {
+HttpResponse to_http(unsigned version, bool keep_alive, Response response) {
   HttpResponse out{static_cast<http::status>(response.status), version};
   set_fields(out, response,
              !response.text.empty()   ? std::string_view(response.media_type)
@@ -104,7 +104,7 @@ HttpResponse to_http(unsigned version, bool keep_alive, const Response& response
                                       : std::string_view("application/json"));
   if (response.status == 401) out.set(http::field::www_authenticate, "Bearer");
   out.keep_alive(keep_alive);
-  out.body() = response.text.empty() ? json_text(response.body) + "\n" : response.text;
+  out.body() = response.text.empty() ? json_text(response.body) + "\n" : std::move(response.text);
   out.prepare_payload();
   return out;
 }

@@ -50,6 +50,6 @@ void set_fields(Message& out, const Response& response, std::string_view media_t
   if (!says_caching) out.set(http::field::cache_control, "no-store");
 }
 // `version`: 10 or 11.
-HttpResponse to_http(unsigned version, bool keep_alive, const Response& response);
+HttpResponse to_http(unsigned version, bool keep_alive, Response response);
 
 }  // namespace railyard::api

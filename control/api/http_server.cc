@@ -170,7 +170,7 @@ class HttpServer::State {
             return follow(response);
         }
         // Who comes again makes room for those who wait.
-        return write(to_http(request.version(), request.keep_alive() && !server_.waiting_, response));
+        return write(to_http(request.version(), request.keep_alive() && !server_.waiting_, std::move(response)));
       }
       // Nothing to say: the client has gone, or was silent for too long.
       if (const std::optional<Response> said = answer_to(error, server_.config_.most_body_octets))

@@ -18,6 +18,7 @@
 #include "control/routing/shortest_paths.h"
 #include "control/spec/addresses.h"
 #include "control/spec/frame_tags.h"
+#include "control/spec/pcie.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/telemetry_octets.h"
 #include "dataplane/base/hash.h"
@@ -285,7 +286,12 @@ class BuiltLab::Builder {
       c.telemetry_octets = spec::telemetry_octets(lab_);
       c.trust = trust_map(qos);
       for (std::size_t k = 0; k < kPriorities; ++k) c.scheduling[k] = scheduling_of(qos.classes[k]);
-      c.receive = {profile.receive.rate.value_or(BitRate{}),
+      std::optional<BitRate> taken = profile.receive.rate;
+      if (const auto bus = spec::pcie_rate(lab_, node); bus && *bus < link_at(n, p).rate) {
+        c.bus = *bus;
+        taken = std::min(*bus, taken.value_or(*bus));
+      }
+      c.receive = {taken.value_or(BitRate{}),
                    profile.receive.buffer,
                    profile.receive.xoff,
                    profile.receive.xon,

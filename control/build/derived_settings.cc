@@ -68,7 +68,7 @@ class Derived {
     const spec::CollectiveSpec& said = lab_.spec().collectives[c.spec];
     if (said.priority) return;
     for (const spec::PortName& nic : c.nics)
-      add(fmt::format("collectives.{}.class", said.name),
+      add(said.path() + ".class",
           fmt::format("{}", class_at(lab_.spec().find(nic.node)->profile, said.dscp)));
   }
 

@@ -40,6 +40,13 @@ std::vector<std::vector<spec::PortName>> nics_of_connections(const PlannedCollec
   return all;
 }
 
+namespace {
+
+// 256 MiB of StepTimes.
+constexpr std::uint64_t kRecordedSteps = std::uint64_t{1} << 24;
+
+}  // namespace
+
 CollectiveConfig config_of(const spec::Lab& lab, std::size_t collective) {
   const spec::CollectiveSpec& c = lab.collectives[collective];
   return {.index = static_cast<std::uint32_t>(collective),
@@ -48,9 +55,12 @@ CollectiveConfig config_of(const spec::Lab& lab, std::size_t collective) {
           .start = Instant{} + c.start,
           .gap = c.gap,
           .reduce_rate = c.reduce_rate,
+          .launch_cost = c.launch_cost,
+          .step_cost = c.step_cost,
           .seed = lab.run.seed.value,
           .jitter_ppm = c.jitter_ppm,
-          .stop = lab.run.duration ? Instant{} + *lab.run.duration : Instant::never()};
+          .stop = lab.run.duration ? Instant{} + *lab.run.duration : Instant::never(),
+          .recorded_steps = lab.run.timeline ? kRecordedSteps : 0};
 }
 
 std::uint64_t chance_of(const spec::Lab& lab, std::size_t collective) {

@@ -42,12 +42,13 @@ std::unique_ptr<Endpoint> with_uet_echo(const spec::Lab& lab, const spec::PortNa
     }
   const libfabric::NicSettings settings =
       UetNics::application_settings(lab, nic, rate, framing_of_frames(lab, nic, link.framing), mtu);
+  const spec::UetNicSpec& s = lab.hosts.at(lab.find(nic.node)->profile).uet;
   auto echo = std::make_unique<uet::EchoEndpoint>(
       uet::EngineConfig{settings.engine, {}}, settings.encapsulation,
-      RngStream(lab.run.seed, fmt::format("uet-echo/{}:{}", nic.node, nic.port)), kApplicationsJob, UetNumbers::kPids);
+      RngStream(lab.run.seed, fmt::format("uet-echo/{}:{}", nic.node, nic.port)), static_cast<std::uint32_t>(s.job_id),
+      UetNumbers::kPids);
   const auto* const generator = dynamic_cast<const TrafficGenerator*>(rest.get());
   if (generator != nullptr && !generator->has_flows()) return echo;
-  const spec::UetNicSpec& s = lab.hosts.at(lab.find(nic.node)->profile).uet;
   const SplitEndpoint::Uet uet{s.udp, static_cast<std::uint16_t>(s.udp_port), static_cast<std::uint8_t>(s.ip_protocol)};
   return std::make_unique<SplitEndpoint>(std::move(rest), std::move(echo), uet, kFirstEchoFlow);
 }

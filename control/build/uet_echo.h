@@ -8,10 +8,6 @@
 
 namespace railyard::build {
 
-// The JobID of applications, unless they ask for another one, and of the echo server. 24 bits. Flows and collectives
-// have those from 1 on, in the order of the file.
-inline constexpr std::uint32_t kApplicationsJob = 0xFF'FFFF;
-
 // Whether the lab has hosts with `attach: application`.
 bool has_applications(const spec::Lab& lab);
 

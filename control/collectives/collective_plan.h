@@ -37,6 +37,8 @@ struct CollectiveShape {
   // By rank: how many times as long computing takes it. Empty: all are alike.
   std::vector<double> slowness{};
 
+  bool operator==(const CollectiveShape&) const = default;
+
   const Algorithm& used_algorithm() const {
     return algorithm != nullptr ? *algorithm : *algorithms(operation).front();
   }

@@ -62,7 +62,7 @@ Carried carried(const spec::Lab& lab) {
     add_classes(lab, t.dscp, all);
   }
   for (const spec::CollectiveSpec& c : lab.collectives) {
-    all.paths.push_back("collectives." + c.name);
+    all.paths.push_back(c.path());
     if (c.is_uet()) all.uet.insert(all.paths.back());
     add_classes(lab, c.dscp, all);
   }
@@ -129,7 +129,7 @@ class Writer {
       for (const char* key : {".qp-type", ".vlan", ".pcp"})
         if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + key))
           set(Kind::kTransport, path + key, "");
-      const bool collective = path.starts_with("collectives.");
+      const bool collective = !path.starts_with("traffic.");
       if (collective && service == "uc")
         throw std::invalid_argument(
             fmt::format("{}: uc may lose messages, and collectives need all of them; expected rc", path));

@@ -69,12 +69,13 @@ std::vector<ApplicationNic> application_nics(const spec::Lab& lab) {
       const spec::NicSpec& nic = node.nics[i];
       if (!std::holds_alternative<spec::AttachApplication>(nic.attach)) continue;
       ApplicationNic a{.name = {node.name, static_cast<int>(i) + 1}};
+      a.grant.uet.job_id = static_cast<std::uint32_t>(lab.hosts.at(node.profile).uet.job_id);
       a.grant.mac = nic.mac.value_or(wire::MacAddress{});
       a.grant.address_v4 = nic.address_v4.value_or(wire::IpAddress{});
       a.grant.address_v6 = nic.address_v6.value_or(wire::IpAddress{});
-      const auto& classes = lab.qos.at(lab.hosts.at(node.profile).qos).dscp_to_class;
-      for (std::size_t d = 0; d < a.grant.dscp_to_class.size() && d < classes.size(); ++d)
-        a.grant.dscp_to_class[d] = static_cast<std::uint8_t>(classes[d]);
+      const spec::QosProfile& qos = lab.qos.at(lab.hosts.at(node.profile).qos);
+      for (std::size_t d = 0; d < a.grant.dscp_to_class.size(); ++d)
+        a.grant.dscp_to_class[d] = static_cast<std::uint8_t>(qos.class_of_untagged(static_cast<int>(d)));
       if (const auto end = ends.find(a.name); end != ends.end()) set_link(lab, end->second, slowest, a);
       out.push_back(a);
     }

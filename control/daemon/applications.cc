@@ -25,7 +25,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/build/uet_echo.h"
 #include "control/daemon/application_gsi.h"
 #include "control/spec/value.h"
 #include "dataplane/base/file_descriptor.h"
@@ -293,7 +292,7 @@ class Applications::Server {
     const auto block = take_uet_block(nic);
     if (!block)
       return no(EMFILE, fmt::format("{} processes have opened it for UET, as many as can be", UetNumbers::kProcesses));
-    const UetNumbers numbers{.block = static_cast<std::uint8_t>(*block), .job_id = job_id != 0 ? job_id : build::kApplicationsJob};
+    const UetNumbers numbers{.block = static_cast<std::uint8_t>(*block), .job_id = job_id != 0 ? job_id : nic.about.grant.uet.job_id};
     client.nic = &nic;
     client.process = std::make_shared<ApplicationProcess>(FrameRingPairGeometry{kRing, kRing}, numbers);
     Welcome welcome;
@@ -425,7 +424,7 @@ lab::Interfaces Applications::interfaces() const {
   return out;
 }
 
-void Applications::set_up() const {
+void Applications::set_up() {
   std::map<std::string, std::vector<VerbsDevice>> hosts;
   std::set<std::string> names;
   for (const ApplicationNic& nic : nics_) {
@@ -438,8 +437,10 @@ void Applications::set_up() const {
   }
   traffic_->write_hw_counters();
   try {
-    const auto made = make_device_nodes({names.begin(), names.end()});
-    if (!made.empty()) log_.line(fmt::format("made {} -> /dev/null, for libibverbs", fmt::join(made, ", ")));
+    if (names.empty()) return;
+    nodes_.emplace(std::vector<std::string>(names.begin(), names.end()));
+    if (const auto& made = nodes_->made(); !made.empty())
+      log_.line(fmt::format("made {} -> /dev/null, for libibverbs", fmt::join(made, ", ")));
   } catch (const std::runtime_error& error) {
     log_.warning(error.what());  // `exec` says so where it matters
   }

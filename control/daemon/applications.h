@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "control/daemon/application_nics.h"
 #include "control/daemon/application_traffic.h"
+#include "control/daemon/device_nodes.h"
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/log.h"
@@ -22,7 +24,7 @@ class Applications {
  public:
   // Nothing is made yet.
   Applications(const spec::Lab& lab, const LabDir& dir, Log& log);
-  // Removes what set_up() wrote into the lab's folder.
+  // Removes what set_up() has made.
   ~Applications();
   Applications(const Applications&) = delete;
   Applications& operator=(const Applications&) = delete;
@@ -31,7 +33,7 @@ class Applications {
   lab::Interfaces interfaces() const;
   // Writes what programs need to find the devices into the lab's folder, and makes the device nodes outside of it, if
   // they are missing and this process may. Throws std::runtime_error: the lab's folder cannot be written.
-  void set_up() const;
+  void set_up();
   // How each host is reached.
   void tell(LiveLab& lab) const;
 
@@ -46,6 +48,7 @@ class Applications {
   std::string socket() const;
 
   const LabDir& dir_;
+  std::optional<DeviceNodes> nodes_;
   Log& log_;
   std::vector<ApplicationNic> nics_;
   std::vector<std::pair<wire::IpAddress, std::string>> host_names_;

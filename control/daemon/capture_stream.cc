@@ -100,11 +100,12 @@ void CaptureStream::run() {
 
 bool CaptureStream::accept_client() {
   const auto until = steady_clock::now() + config_.patience;
-  while (!ending_ && steady_clock::now() < until && !client_) {
+  // One that has connected already gets what was captured, even if the capture has been ended meanwhile.
+  do {
     pollfd listening{listener_.get(), POLLIN, 0};
-    if (::poll(&listening, 1, kTurnMs) > 0)
+    if (::poll(&listening, 1, ending_ ? 0 : kTurnMs) > 0)
       client_ = FileDescriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  }
+  } while (!client_ && !ending_ && steady_clock::now() < until);
   close_listener();
   connected_ = static_cast<bool>(client_);
   return connected_;

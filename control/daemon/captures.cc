@@ -167,6 +167,14 @@ json Captures::end(const std::string& id) {
     kept_.erase(kept);
     return out;
   }
+  return stop(id);
+}
+
+json Captures::stop(const std::string& id) {
+  forget_done();
+  const auto found = captures_.find(id);
+  if (const auto kept = kept_.find(number_of(id)); found == captures_.end() && kept != kept_.end())
+    return describe_kept(id, kept->second);
   if (found == captures_.end()) throw ApiError(404, fmt::format("there is no capture '{}', or it has ended", id));
   found->second->end();
   return describe(id, *found->second);

@@ -42,8 +42,10 @@ class Captures {
   // seconds.
   nlohmann::json start(PortRef port, const std::string& name, const nlohmann::json& options);
   nlohmann::json list();
-  // Ends one: its client gets what was seen until now. One that is kept and has ended is forgotten.
+  // Ends one: its client gets what was seen until now. One that is kept and has ended is forgotten by end(), and left as
+  // it is by stop().
   nlohmann::json end(const std::string& id);
+  nlohmann::json stop(const std::string& id);
   // One that was kept, when it has ended.
   struct File {
     std::string name;    // "leaf1-3.pcapng"

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "control/daemon/device_nodes.h"
 #include "control/daemon/made_hosts.h"
 #include "control/hosts/journal.h"
 
@@ -12,6 +13,7 @@ std::vector<std::string> remove_leftovers(const LabDir& dir) {
   std::filesystem::remove(dir.socket(), ignored);
   MadeHosts::end_leftover_guests(dir);
   std::filesystem::remove_all(dir.path() / "guests", ignored);
+  if (std::filesystem::remove_all(dir.path() / "applications", ignored) > 0) remove_unused_device_nodes();
   return hosts::Journal::remove_all(dir.journal());
 }
 

@@ -164,7 +164,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   // Before the ports, which open what is made here; gone after them.
   MadeHosts made(spec, dir, log);
   speakers.set_up(made.journal());
-  const Applications applications(spec, dir, log);
+  Applications applications(spec, dir, log);
   applications.set_up();
   lab::SessionOptions options;
   options.spec_file = config.spec_file;
@@ -265,6 +265,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                          agents);
     const Speakers::Running following = speakers.start(made.journal(), session, live);
     const Applications::Running serving = applications.start(session, live);
+    const auto guest_links = made.follow_links(session, watch);
     made.boot(stop);
     if (stop) throw std::runtime_error(fmt::format("lab '{}' was stopped before it had started", dir.name()));
     log.line("up");

@@ -18,6 +18,7 @@
 #include "control/agents/agent_hosts.h"
 #include "control/api/message.h"
 #include "control/build/changes.h"
+#include "control/daemon/agent_metrics.h"
 #include "control/daemon/application_traffic.h"
 #include "control/daemon/captures.h"
 #include "control/daemon/faults.h"
@@ -73,10 +74,11 @@ class LiveLab {
   nlohmann::json host(const std::string& name) const;
   // Has a virtual machine booted anew, and does not wait for that: host() tells when it is up.
   nlohmann::json restart(const std::string& name);
-  // Has a collective or a flow with agents that has ended run again; or traffic that stop() has stopped.
+  // Has a collective, or a flow with agents, that has ended run again; or what stop() has stopped go on.
   nlohmann::json again(const std::string& name);
-  // Has built-in traffic send no more, until again(): its rate becomes one bit a second for each queue pair.
-  nlohmann::json stop(const std::string& traffic);
+  // Until again(): built-in traffic sends no more, its rate becomes one bit a second for each queue pair; a built-in
+  // collective begins no iteration any more, and finishes that which goes on.
+  nlohmann::json stop(const std::string& name);
   // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
@@ -93,7 +95,7 @@ class LiveLab {
   nlohmann::json layout(const std::string& folding) const;
   // What a page needs for its first picture: layout, the last sample, and what has happened. Asks nothing of the engine.
   nlohmann::json overview(const std::string& folding) const;
-  // Faults with what they touch (layout.h), and hosts: what changes seldom, for those who watch.
+  // Faults with what they touch (layout.h), hosts, and how far built-in collectives are: for those who watch.
   nlohmann::json state();
   // The JSON schema of fabric files, faults among them.
   static nlohmann::json schema();
@@ -139,6 +141,13 @@ class LiveLab {
   static constexpr std::chrono::seconds kPatience{5};  // with the engine
 
   // By number of the flow.
+  nlohmann::json stop_traffic(const std::string& name);
+  nlohmann::json stop_collective(const build::Collective& collective);
+  nlohmann::json start_collective(const build::Collective& collective);
+  // How far each built-in one is, in a few words: waits for the engine.
+  nlohmann::json collective_states();
+  // nullptr: none that is built in is called so.
+  const build::Collective* built_in_collective(const std::string& name) const;
   using FlowRates = std::vector<std::pair<std::size_t, BitRate>>;
   Instant set_rates(const std::string& what, const FlowRates& rates);
 
@@ -170,6 +179,7 @@ class LiveLab {
   std::shared_ptr<LinkLog> link_log_ = std::make_shared<LinkLog>();  // shared with changes that are still to come
   Captures captures_;
   std::optional<Settings> made_of_;
+  std::set<std::string> stopped_collectives_;
   std::map<std::string, FlowRates> stopped_;  // by traffic: what its rates were
   HostMaker* maker_ = nullptr;
   agents::AgentHosts* agents_ = nullptr;
@@ -185,11 +195,13 @@ class LiveLab {
   // What the engine has counted of workloads, shared with it: it may come to it when nobody waits any more.
   struct Counted {
     std::mutex mutex;
+    AgentMetrics of_agents;
     exposition::Workload workload;
     bool is_asked = false;
   };
   std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
   std::chrono::steady_clock::time_point counted_at_{};
+  std::size_t metrics_octets_ = 0;  // about as many as metrics() had last
 };
 
 // Of the last repeat that all ranks have completed: the one that was last, and how long after the median. null: there is

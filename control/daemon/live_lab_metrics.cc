@@ -16,7 +16,7 @@ namespace railyard::daemon {
 // that is late is not waited for: then it is what was counted before.
 exposition::Workload LiveLab::workload() {
   constexpr std::chrono::seconds kEvery{1};
-  constexpr std::chrono::milliseconds kShort{50};
+  constexpr std::chrono::milliseconds kShort{20};
   const auto now = std::chrono::steady_clock::now();
   const std::shared_ptr<Counted> counted = counted_;
   const auto ask = [&](bool on) {
@@ -26,9 +26,10 @@ exposition::Workload LiveLab::workload() {
   if (now - counted_at_ >= kEvery && !ask(true)) {
     counted_at_ = now;
     const auto done = std::make_shared<std::promise<void>>();
-    const bool posted = live_.requests.post([counted, done, &session = session_](Engine& engine, Instant) {
+    const bool posted = live_.requests.post([counted, done, agents = agents_, &session = session_](Engine& engine, Instant) {
       engine.settle(engine.reached());
       exposition::Workload workload = session.workload(engine.reached());
+      if (agents != nullptr) counted->of_agents.add(agents->flows(), agents->collectives(), workload);
       const std::scoped_lock lock(counted->mutex);
       counted->workload = std::move(workload);
       counted->is_asked = false;
@@ -48,6 +49,7 @@ std::string LiveLab::metrics(exposition::Format format) {
   using exposition::Label;
   constexpr auto kCounter = Exposition::Type::kCounter;
   Exposition out(format);
+  out.reserve(metrics_octets_);
 
   out.family("railyard_build", Exposition::Type::kInfo, "Version of Railyard.");
   out.sample(std::array{Label{"version", lab::version()}}, std::uint64_t{1});
@@ -77,7 +79,9 @@ std::string LiveLab::metrics(exposition::Format format) {
     return !down_.contains(port) && trunk_up(port) && (watch_ == nullptr || watch_->is_up(port));
   });
   exposition::add_workload(out, workload());
-  return std::move(out).text();
+  std::string text = std::move(out).text();
+  metrics_octets_ = text.size() + text.size() / 16;
+  return text;
 }
 
 }  // namespace railyard::daemon

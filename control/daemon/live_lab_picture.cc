@@ -48,6 +48,7 @@ json LiveLab::state() {
   out["hosts"] = json::array();
   for (const spec::NodeSpec& node : lab.nodes)
     if (node.kind == spec::NodeSpec::Kind::kHost) out["hosts"].push_back(host_status(node));
+  out["collectives"] = collective_states();
   return out;
 }
 

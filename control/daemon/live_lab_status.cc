@@ -248,6 +248,7 @@ json LiveLab::collectives() {
       all.push_back(report::collective_report(session_.lab(), c));
       json as_json = report::collective_json(all.back());
       as_json["slowest"] = slowest_rank(c);
+      as_json["stopped"] = stopped_collectives_.contains(all.back().name);
       (*out)["collectives"].push_back(std::move(as_json));
     }
     (*out)["text"] = report::collective_text(all);

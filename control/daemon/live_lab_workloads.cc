@@ -31,6 +31,18 @@ const char* text(spec::TrafficSpec::Transport transport) {
   return "";
 }
 
+template <class Spec>
+bool has(const std::vector<Spec>& all, const std::string& name) {
+  return std::ranges::any_of(all, [&](const Spec& s) { return s.name == name; });
+}
+
+ApiError unknown_workload(const spec::Lab& lab, const std::string& name) {
+  std::vector<std::string> names;
+  for (const spec::TrafficSpec& t : lab.traffic) names.push_back(t.name);
+  for (const spec::CollectiveSpec& c : lab.collectives) names.push_back(c.name);
+  return {404, fmt::format("there is no traffic or collective '{}'{}", name, spec::did_you_mean(name, names))};
+}
+
 // That it keeps to now; 0: greedy.
 BitRate rate_of(const build::Flow& flow) {
   if (flow.is_uet()) return flow.uet->config().rate;
@@ -74,14 +86,20 @@ json slowest_rank(const build::Collective& c) {
           {"iteration", whole}};
 }
 
-json LiveLab::stop(const std::string& traffic) {
+json LiveLab::stop(const std::string& name) {
+  const spec::Lab& spec = session_.lab().spec();
+  if (has(spec.traffic, name)) return stop_traffic(name);
+  if (const build::Collective* const collective = built_in_collective(name)) return stop_collective(*collective);
+  if (has(spec.collectives, name))
+    throw ApiError(409, fmt::format("collective {} has ranks of agents, which only they can stop; expected a collective whose "
+                                    "ranks are all built in",
+                                    name));
+  throw unknown_workload(spec, name);
+}
+
+json LiveLab::stop_traffic(const std::string& traffic) {
   const auto& all = session_.lab().spec().traffic;
   const auto found = std::ranges::find(all, traffic, &spec::TrafficSpec::name);
-  if (found == all.end()) {
-    std::vector<std::string> names;
-    for (const spec::TrafficSpec& t : all) names.push_back(t.name);
-    throw ApiError(404, fmt::format("there is no traffic '{}'{}", traffic, spec::did_you_mean(traffic, names)));
-  }
   if (stopped_.contains(traffic)) throw ApiError(409, fmt::format("traffic {} is already stopped", traffic));
   FlowRates before, nothing;
   for (std::size_t i = 0; i < session_.lab().flows().size(); ++i) {
@@ -117,8 +135,12 @@ json LiveLab::again(const std::string& name) {
     stopped_.erase(was);
     return {{"name", name}, {"what", "traffic"}};
   }
-  if (agents_ == nullptr)
-    throw ApiError(409, "the lab has no agents; expected a collective or flow with agents, or traffic that was stopped");
+  if (const build::Collective* const collective = built_in_collective(name)) return start_collective(*collective);
+  if (agents_ == nullptr) {
+    if (has(session_.lab().spec().traffic, name))
+      throw ApiError(409, fmt::format("traffic {} has not been stopped", name));
+    throw unknown_workload(session_.lab().spec(), name);
+  }
   const auto what = std::make_shared<std::string>();
   try {
     wait(ask("again " + name, [what, name, this](Engine&, Instant at) { *what = agents_->again(at, name); }));

@@ -90,6 +90,20 @@ void MadeHosts::remove(const std::string& host) {
   std::erase_if(namespaces_.hosts, [&](const hosts::NamespaceHost& h) { return h.name == host; });
 }
 
+std::unique_ptr<GuestLinks> MadeHosts::follow_links(lab::Session& session, const Watch& watch) {
+  std::vector<GuestLinks::Guest> guests;
+  for (std::size_t g = 0; g < guests_.size(); ++g) {
+    const guest::VmConfig& config = guests_.config(g);
+    GuestLinks::Guest guest{.name = config.network.hostname, .directory = config.directory, .is_up = {}};
+    for (std::size_t i = 0; i < config.network.nics.size(); ++i) {
+      const PortRef port = session.lab().port({config.network.hostname, static_cast<int>(i) + 1});
+      guest.is_up.emplace_back([&watch, port] { return watch.is_up(port); });
+    }
+    guests.push_back(std::move(guest));
+  }
+  return std::make_unique<GuestLinks>(std::move(guests), log_);
+}
+
 void MadeHosts::tell(LiveLab& lab) {
   for (const hosts::NamespaceHost& host : namespaces_.hosts) lab.add_host(host.name, reach(host.name));
   for (std::size_t g = 0; g < guests_.size(); ++g)

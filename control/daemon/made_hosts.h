@@ -3,13 +3,16 @@
 
 #include <atomic>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "control/daemon/guest_links.h"
 #include "control/daemon/guests.h"
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/log.h"
+#include "control/daemon/watch.h"
 #include "control/hosts/journal.h"
 #include "control/hosts/lab_hosts.h"
 #include "control/lab/session.h"
@@ -42,6 +45,10 @@ class MadeHosts final : public HostMaker {
 
   // How each is reached, and booted anew. Outlives the lab.
   void tell(LiveLab& lab);
+
+  // Has the NICs of the virtual machines lose and regain their carrier with their links, as long as the answer lives. All
+  // outlive it.
+  std::unique_ptr<GuestLinks> follow_links(lab::Session& session, const Watch& watch);
 
   // Hosts send no faster than the links that the lab now has. Throws hosts::HostsError; it can be called again then.
   void follow(const spec::Lab& lab);

@@ -151,6 +151,8 @@ constexpr std::array kRoutes{
             const auto port = wanted<std::string>(body, "port");
             return l.captures().start(l.port_named(port), port, body);
           }},
+    Route{"POST", "/captures/stop",
+          [](LiveLab& l, const std::string&, const json& body) { return l.captures().stop(wanted<std::string>(body, "id")); }},
     Route{"GET", "/replays", [](LiveLab& l, const std::string&, const json&) { return l.replays().list(); }},
     Route{"GET", "/replays/", [](LiveLab& l, const std::string& id, const json&) { return l.replays().show(id); }},
     Route{"POST", "/replays",

@@ -7,17 +7,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
+
+#include "control/daemon/device_nodes.h"
 
 namespace railyard::daemon {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kDeviceFolder = "/dev/infiniband";
-// /dev/null: opened and never used; its driver refuses what libibverbs might ask of a kernel.
-constexpr unsigned kNullMajor = 1, kNullMinor = 3;
 
 void write_line_to(const fs::path& file, const std::string& text) {
   fs::create_directories(file.parent_path());
@@ -49,7 +46,7 @@ void write_verbs_tree(const fs::path& folder, const std::vector<VerbsDevice>& de
   for (const VerbsDevice& d : devices) {
     const fs::path uverbs = folder / "class/infiniband_verbs" / d.name;
     write_line_to(uverbs / "ibdev", d.name);
-    write_line_to(uverbs / "dev", fmt::format("{}:{}", kNullMajor, kNullMinor));
+    write_line_to(uverbs / "dev", fmt::format("{}:{}", kNodeMajor, kNodeMinor));
     write_line_to(uverbs / "abi_version", "1");
     const fs::path ib = folder / "class/infiniband" / d.name;
     write_line_to(ib / "node_type", "1: CA");
@@ -73,30 +70,6 @@ void write_host_names(const fs::path& folder, const std::vector<std::pair<wire::
   std::string text = "# hosts of the lab, for rdma_cm";
   for (const auto& [address, name] : names) text += fmt::format("\n{}\t{}", wire::to_string(address), name);
   write_line_to(folder / "hosts", text);
-}
-
-bool has_device_node(const std::string& name) {
-  struct stat s {};
-  return ::stat((kDeviceFolder / name).c_str(), &s) == 0 && S_ISCHR(s.st_mode) &&
-         s.st_rdev == makedev(kNullMajor, kNullMinor);
-}
-
-std::vector<std::string> make_device_nodes(const std::vector<std::string>& names) {
-  std::vector<std::string> made;
-  for (const std::string& name : names) {
-    if (has_device_node(name)) continue;
-    const fs::path path = kDeviceFolder / name;
-    std::error_code error;
-    fs::create_directories(kDeviceFolder, error);
-    if (!error) fs::create_symlink("/dev/null", path, error);
-    if (error)
-      throw std::runtime_error(fmt::format(
-          "cannot make {} ({}), without which libibverbs sees no device; run once as root: mkdir -p {} && ln -sf "
-          "/dev/null {}",
-          path.string(), error.message(), kDeviceFolder.string(), path.string()));
-    made.push_back(path);
-  }
-  return made;
 }
 
 }  // namespace railyard::daemon

@@ -33,11 +33,4 @@ void write_verbs_tree(const std::filesystem::path& folder, const std::vector<Ver
 void write_host_names(const std::filesystem::path& folder,
                       const std::vector<std::pair<wire::IpAddress, std::string>>& names);
 
-// libibverbs wants a character device /dev/infiniband/NAME beside the tree, and opens it; it is a link to /dev/null.
-// Whether there is one.
-bool has_device_node(const std::string& name);
-// Makes those that are missing. Returns the paths of those it made. Throws std::runtime_error: no permission; it says
-// what to run as root.
-std::vector<std::string> make_device_nodes(const std::vector<std::string>& names);
-
 }  // namespace railyard::daemon

@@ -88,8 +88,13 @@ std::optional<Response> WebAccess::admit(const Request& request) {
 
 Response WebAccess::handle(const Request& request) {
   if (request.target.substr(0, request.target.find('?')) == kPrefix + "/session") {
-    const std::scoped_lock lock(mutex_);
-    if (request.method == "POST") return guard_.exchange(request.body);
+    std::unique_lock lock(mutex_);
+    if (request.method == "POST") {
+      Response out = guard_.exchange(request.body);
+      lock.unlock();
+      add_overview(request, out);
+      return out;
+    }
     guard_.check_known(request);
     if (request.method == "GET") return {200, {{"session", true}}};
     if (request.method == "DELETE") return guard_.leave(request);
@@ -98,6 +103,20 @@ Response WebAccess::handle(const Request& request) {
   Request inner = request;
   inner.target = request.target.substr(kPrefix.size());
   return api_(inner);
+}
+
+// What a page needs next comes with its session, if it says so: one request less until its first picture.
+void WebAccess::add_overview(const Request& exchange, Response& answer) const {
+  const auto folding = exchange.body.find("overview");
+  if (folding == exchange.body.end() || (*folding != "readable" && *folding != "none")) return;
+  Request inner = exchange;
+  inner.method = "GET";
+  inner.target = "/overview?folding=" + folding->get<std::string>();
+  inner.body = nullptr;
+  try {
+    if (const Response overview = api_(inner); overview.status == 200) answer.body["overview"] = overview.body;
+  } catch (const ApiError&) {  // it is asked for again, and why not is said then
+  }
 }
 
 std::string WebAccess::new_link() {

@@ -45,6 +45,8 @@ class WebAccess {
  private:
   const PageFile* file_at(std::string_view path) const;
 
+  void add_overview(const api::Request& exchange, api::Response& answer) const;
+
   std::mutex mutex_;  // of guard_
   api::Guard guard_;
   std::span<const PageFile> files_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,10 +79,10 @@ void Exposition::family(std::string_view name, Type type, std::string_view help)
   family_ = &families_[place->second];
 }
 
-void Exposition::append_labels(std::span<const Label> labels) {
+Rendered::Rendered(std::span<const Label> labels) {
   for (const Label& l : labels) {
     if (l.value.empty()) continue;
-    if (text_.back() != '{') text_ += ',';
+    if (!text_.empty()) text_ += ',';
     text_ += l.name;
     text_ += "=\"";
     append_escaped(text_, l.value);
@@ -89,32 +90,32 @@ void Exposition::append_labels(std::span<const Label> labels) {
   }
 }
 
-void Exposition::line(std::string_view suffix, std::span<const Label> labels, std::string_view le, std::string_view value) {
+void Exposition::begin_line(std::string_view suffix, std::string_view labels, std::string_view more) {
   text_ += name_;
   text_ += suffix;
-  text_ += '{';
-  append_labels(labels);
-  if (!le.empty()) append_labels(std::array{Label{"le", le}});
-  if (text_.back() == '{')
-    text_.pop_back();
-  else
+  if (!labels.empty() || !more.empty()) {
+    text_ += '{';
+    text_ += labels;
+    if (!labels.empty() && !more.empty()) text_ += ',';
+    text_ += more;
     text_ += '}';
+  }
   text_ += ' ';
-  text_ += value;
+}
+
+void Exposition::end_line() {
   text_ += moment_;
   text_ += '\n';
 }
 
-void Exposition::keep(std::size_t from, std::span<const Label> labels) {
+void Exposition::keep(std::size_t from, std::string_view labels, std::string_view more) {
   if (!has_moments_) {
     size_ = text_.size();
     return;
   }
-  std::string key;
-  for (const Label& l : labels) {
-    key += l.value;
-    key += '\0';
-  }
+  std::string key(labels);
+  key += '\0';
+  key += more;
   const auto [place, is_new] = family_->places.try_emplace(std::move(key), family_->metrics.size());
   if (is_new) family_->metrics.emplace_back();
   family_->metrics[place->second].append(text_, from);
@@ -122,29 +123,38 @@ void Exposition::keep(std::size_t from, std::span<const Label> labels) {
   text_.resize(from);
 }
 
-void Exposition::sample(std::span<const Label> labels, std::uint64_t value) {
+void Exposition::sample(const Rendered& labels, std::uint64_t value, std::string_view more) {
   const std::size_t from = text_.size();
+  begin_line("", labels.text(), more);
   std::array<char, 24> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  line("", labels, "", {digits.data(), static_cast<std::size_t>(end - digits.data())});
-  keep(from, labels);
+  text_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  end_line();
+  keep(from, labels.text(), more);
 }
 
-void Exposition::sample(std::span<const Label> labels, double value) {
+void Exposition::sample(const Rendered& labels, double value, std::string_view more) {
   const std::size_t from = text_.size();
-  line("", labels, "", fmt::format("{}", value));
-  keep(from, labels);
+  begin_line("", labels.text(), more);
+  fmt::format_to(std::back_inserter(text_), "{}", value);
+  end_line();
+  keep(from, labels.text(), more);
 }
 
 void Exposition::histogram(std::span<const Label> labels, const Histogram& of, std::span<const std::uint64_t> bounds_ps) {
   const std::size_t from = text_.size();
+  const Rendered rendered(labels);
+  const auto line = [&](std::string_view suffix, const std::string& more, auto value) {
+    begin_line(suffix, rendered.text(), more);
+    fmt::format_to(std::back_inserter(text_), "{}", value);
+    end_line();
+  };
   for (const std::uint64_t bound : bounds_ps)
-    line("_bucket", labels, fmt::format("{}", static_cast<double>(bound) / kOneSecond),
-         fmt::format("{}", of.count_up_to(bound)));
-  line("_bucket", labels, "+Inf", fmt::format("{}", of.count()));
-  line("_sum", labels, "", fmt::format("{}", of.sum() / kOneSecond));
-  line("_count", labels, "", fmt::format("{}", of.count()));
-  keep(from, labels);
+    line("_bucket", fmt::format("le=\"{}\"", static_cast<double>(bound) / kOneSecond), of.count_up_to(bound));
+  line("_bucket", "le=\"+Inf\"", of.count());
+  line("_sum", "", of.sum() / kOneSecond);
+  line("_count", "", of.count());
+  keep(from, rendered.text(), {});
 }
 
 std::string Exposition::text() && {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dataplane/base/drop_reason.h"
+#include "dataplane/switch/switch.h"
 
 namespace railyard::exposition {
 namespace {
@@ -22,62 +23,76 @@ bool counted(const ClassCounters& c) {
   return any != 0;
 }
 
+// Ports of the lab with what is said of them; labels are rendered once for all families.
 class Fabric {
  public:
   Fabric(Exposition& out, const build::BuiltLab& lab, const std::vector<DeviceCounters>& counters)
       : out_(out), lab_(lab), counters_(counters) {
+    std::array<bool, kPriorities> used{};
     for (const auto& [name, qos] : lab.spec().qos)
-      for (std::size_t k = 0; k < kPriorities; ++k) classes_[k] |= qos.classes[k].lossless;
+      for (std::size_t k = 0; k < kPriorities; ++k) used[k] |= qos.classes[k].lossless;
     for (const DeviceCounters& d : counters)
       for (const PortCounters& p : d.ports)
-        for (std::size_t k = 0; k < kPriorities; ++k) classes_[k] |= counted(p.classes[k]);
-    for (std::size_t n = 0; n < 1024; ++n) numbers_.push_back(std::to_string(n));
+        for (std::size_t k = 0; k < kPriorities; ++k) used[k] |= counted(p.classes[k]);
+    for (std::uint8_t k = 0; k < kPriorities; ++k)
+      if (used[k]) used_.push_back(k);
+    for (std::uint32_t d = 0; d < counters.size(); ++d) {
+      if (lab.node_of(DeviceId{d}).kind == spec::NodeSpec::Kind::kTrunk) continue;
+      for (std::uint16_t p = 0; p < counters[d].ports.size(); ++p)
+        if (const PortRef port{DeviceId{d}, PortIndex{p}}; lab.rate(port).bps > 0) add_port(port, counters[d].ports[p]);
+    }
   }
 
   // `value(port, counters)` of each port.
   template <class Value>
   void ports(std::string_view name, Type type, std::string_view help, Value value) {
     out_.family(name, type, help);
-    each_port([&](PortRef port, const PortCounters& c) {
-      const std::array labels{node(port.device), Label{"port", number(port.port.index() + std::size_t{1})}};
-      out_.sample(labels, value(port, c));
-    });
+    for (const Port& p : ports_) out_.sample(p.labels, value(p.port, *p.counters));
   }
   // `value(counters)` of each class that is in use.
   template <class Value>
   void classes(std::string_view name, Type type, std::string_view help, Value value) {
     out_.family(name, type, help);
-    each_class([&](std::array<Label, 3> labels, const ClassCounters& c) { out_.sample(labels, value(c)); });
+    for (const Port& p : ports_)
+      for (std::size_t i = 0; i < used_.size(); ++i) out_.sample(p.classes[i], value(p.counters->classes[used_[i]]));
+  }
+  // `value(switch, port, class)` of those at switches.
+  template <class Value>
+  void switch_classes(std::string_view name, Type type, std::string_view help, Value value) {
+    out_.family(name, type, help);
+    for (const Port& p : ports_) {
+      if (!lab_.is_switch(p.port.device)) continue;
+      const auto& device = static_cast<const Switch&>(lab_.fabric()[p.port.device]);
+      for (std::size_t i = 0; i < used_.size(); ++i)
+        out_.sample(p.classes[i], value(device, p.port.port, Priority{used_[i]}));
+    }
   }
   // The same of PFC frames, by what they say.
   void pfc_frames() {
     out_.family("railyard_pfc_frames", Type::kCounter, "PFC frames; xoff: with a pause time, xon: with time 0.");
-    each_class([&](std::array<Label, 3> l, const ClassCounters& c) {
-      const auto add = [&](std::string_view direction, std::string_view kind, std::uint64_t value) {
-        const std::array labels{l[0], l[1], l[2], Label{"direction", direction}, Label{"kind", kind}};
-        out_.sample(labels, value);
-      };
-      add("sent", "xoff", c.xoff_sent);
-      add("sent", "xon", c.xon_sent);
-      add("received", "xoff", c.xoff_received);
-      add("received", "xon", c.xon_received);
-    });
+    for (const Port& p : ports_)
+      for (std::size_t i = 0; i < used_.size(); ++i) {
+        const ClassCounters& c = p.counters->classes[used_[i]];
+        out_.sample(p.classes[i], c.xoff_sent, R"(direction="sent",kind="xoff")");
+        out_.sample(p.classes[i], c.xon_sent, R"(direction="sent",kind="xon")");
+        out_.sample(p.classes[i], c.xoff_received, R"(direction="received",kind="xoff")");
+        out_.sample(p.classes[i], c.xon_received, R"(direction="received",kind="xon")");
+      }
   }
   // Those that have happened; with a class, if the frame had one.
   void drops() {
     out_.family("railyard_drops", Type::kCounter, "Frames dropped by a device, by reason.");
-    each_port([&](PortRef port, const PortCounters& c) {
-      const auto add = [&](std::string_view of_class, const DropCounts& counts) {
-        for (std::size_t r = 0; r < kDropReasons; ++r) {
-          if (counts[r] == 0) continue;
-          const std::array labels{node(port.device), Label{"port", number(port.port.index() + std::size_t{1})},
-                                  Label{"class", of_class}, Label{"reason", name(static_cast<DropReason>(r))}};
-          out_.sample(labels, counts[r]);
-        }
+    for (const Port& p : ports_) {
+      const auto add = [&](const std::string& of_class, const DropCounts& counts) {
+        for (std::size_t r = 0; r < kDropReasons; ++r)
+          if (counts[r] > 0)
+            out_.sample(p.labels, counts[r],
+                        Rendered(std::array{Label{"class", of_class}, Label{"reason", name(static_cast<DropReason>(r))}})
+                            .text());
       };
-      add("", c.drops);
-      for (std::size_t k = 0; k < kPriorities; ++k) add(number(k), c.classes[k].drops);
-    });
+      add("", p.counters->drops);
+      for (std::size_t k = 0; k < kPriorities; ++k) add(std::to_string(k), p.counters->classes[k].drops);
+    }
   }
   // `value(counters)` of each switch.
   template <class Value>
@@ -91,39 +106,31 @@ class Fabric {
   }
 
  private:
+  struct Port {
+    PortRef port;
+    const PortCounters* counters;
+    Rendered labels;
+    std::vector<Rendered> classes{};  // by those in use
+  };
+
   Label node(DeviceId device) const {
     return {lab_.is_switch(device) ? "switch" : "host", counters_[device.index()].name};
   }
-  const std::string& number(std::size_t n) {
-    while (numbers_.size() <= n) numbers_.push_back(std::to_string(numbers_.size()));
-    return numbers_[n];
-  }
-  template <class F>
-  void each_port(F&& see) {
-    for (std::uint32_t d = 0; d < counters_.size(); ++d) {
-      if (lab_.node_of(DeviceId{d}).kind == spec::NodeSpec::Kind::kTrunk) continue;
-      for (std::uint16_t p = 0; p < counters_[d].ports.size(); ++p) {
-        const PortRef port{DeviceId{d}, PortIndex{p}};
-        if (lab_.rate(port).bps > 0) see(port, counters_[d].ports[p]);
-      }
+  void add_port(PortRef port, const PortCounters& counters) {
+    const std::string number = std::to_string(port.port.index() + std::size_t{1});
+    const Label at{"port", number};
+    Port& added = ports_.emplace_back(Port{port, &counters, Rendered(std::array{node(port.device), at})});
+    for (const std::uint8_t k : used_) {
+      const std::string priority = std::to_string(k);
+      added.classes.emplace_back(std::array{node(port.device), at, Label{"class", priority}});
     }
-  }
-  template <class F>
-  void each_class(F&& see) {
-    each_port([&](PortRef port, const PortCounters& c) {
-      for (std::size_t k = 0; k < kPriorities; ++k)
-        if (classes_[k])
-          see(std::array{node(port.device), Label{"port", number(port.port.index() + std::size_t{1})},
-                         Label{"class", number(k)}},
-              c.classes[k]);
-    });
   }
 
   Exposition& out_;
   const build::BuiltLab& lab_;
   const std::vector<DeviceCounters>& counters_;
-  std::array<bool, kPriorities> classes_{};  // that are in use
-  std::vector<std::string> numbers_;
+  std::vector<std::uint8_t> used_;  // classes
+  std::vector<Port> ports_;
 };
 
 double seconds_of(Duration d) { return static_cast<double>(d.ps) / kPsPerSecond; }
@@ -159,6 +166,9 @@ void add_fabric(Exposition& out, const build::BuiltLab& lab, const std::vector<D
             [](const ClassCounters& c) { return c.max_depth_octets; });
   f.classes("railyard_ecn_marked_packets", kCounter, "Packets that this egress queue has marked CE.",
             [](const ClassCounters& c) { return c.ecn_marked; });
+  f.switch_classes("railyard_ecn_came_marked_packets", kCounter,
+                   "Packets that this egress queue was deep enough to mark and that had CE already.",
+                   [](const Switch& s, PortIndex port, Priority k) { return s.came_marked(port, k); });
   f.classes("railyard_trimmed_packets", kCounter, "Packets for this egress queue that were trimmed.",
             [](const ClassCounters& c) { return c.trimmed; });
   f.classes("railyard_pfc_pause_seconds", kCounter, "For how long the peer had this class of the port paused.",

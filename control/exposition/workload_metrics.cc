@@ -59,7 +59,7 @@ Workload::Collective collective(const build::BuiltLab& lab, const build::Collect
         std::ranges::count_if(rank->finished(), [](Instant at) { return at != Instant::never(); }));
     out.started = std::max<std::uint64_t>(out.started, rank->started().size());
   }
-  const std::uint64_t asked = static_cast<std::uint64_t>(spec.repeats) * c.ranks.size();
+  const std::uint64_t asked = std::uint64_t{c.ranks[0]->config().repeats} * c.ranks.size();
   out.progress = asked > 0 ? static_cast<double>(repeats) / static_cast<double>(asked) : 0;
   // A repeat is done when all ranks have their result.
   for (std::size_t k = 0; k < out.started; ++k) {

@@ -17,6 +17,8 @@ struct GuestFiles {
   std::filesystem::path agent_lock(int port) const { return directory / fmt::format("agent.{}.lock", port); }
   std::filesystem::path control_socket() const { return directory / "control.sock"; }
   std::filesystem::path control_lock() const { return directory / "control.lock"; }
+  // QEMU's own: one client at a time (monitor.h).
+  std::filesystem::path monitor_socket() const { return directory / "monitor.sock"; }
   std::filesystem::path console() const { return directory / "console.log"; }  // what the guest's kernel and init say
   std::filesystem::path qemu_log() const { return directory / "qemu.log"; }    // what QEMU says
   std::filesystem::path pid_file() const { return directory / "qemu.pid"; }

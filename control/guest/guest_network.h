@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/base/units.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
 
@@ -27,6 +28,7 @@ struct GuestNic {
   std::optional<wire::IpAddress> gateway_v6{};
   std::vector<wire::IpPrefix> routes{};  // of both families; default routes are 0.0.0.0/0 and ::/0
   int mtu = 1500;                        // longest IP packet, octets: 1280..65535
+  BitRate rate{};                        // of the link, as the guest's `ethtool` shows it; 0: unknown
 };
 
 struct GuestNetwork {

@@ -21,6 +21,7 @@ void add_link(const spec::Lab& lab, const spec::PortName& port, GuestNic& nic) {
   for (const spec::LinkSpec& link : lab.links) {
     if (link.a != port && link.b != port) continue;
     nic.mtu = link.mtu;
+    nic.rate = link.rate;
     const NodeSpec* peer = lab.find((link.a == port ? link.b : link.a).node);
     if (peer == nullptr || peer->kind != NodeSpec::Kind::kSwitch) return;
     nic.gateway_v4 = peer->loopback_v4;

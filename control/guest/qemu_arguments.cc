@@ -15,6 +15,12 @@ std::string quoted(const std::string& value) {
 }
 std::string quoted(const std::filesystem::path& path) { return quoted(path.string()); }
 
+// The virtio NIC's own word for its speed, Mb/s (VIRTIO_NET_F_SPEED_DUPLEX); without it the guest knows none.
+std::string speed(const GuestNic& nic) {
+  constexpr std::int64_t kMega = 1'000'000;
+  return nic.rate.bps < kMega ? "" : fmt::format(",speed={},duplex=full", nic.rate.bps / kMega);
+}
+
 }  // namespace
 
 std::vector<std::string> qemu_arguments(const VmConfig& config, Accelerator accelerator) {
@@ -37,6 +43,7 @@ std::vector<std::string> qemu_arguments(const VmConfig& config, Accelerator acce
   for (const char* flag : {"-nodefaults", "-no-user-config", "-no-reboot"}) out.emplace_back(flag);
   add("-display", "none");
   add("-pidfile", files.pid_file().string());
+  add("-qmp", fmt::format("unix:{},server=on,wait=off", quoted(files.monitor_socket())));
   add("-chardev", fmt::format("file,id=console,path={}", quoted(files.console())));
   add("-serial", "chardev:console");
   add("-kernel", (config.image / "vmlinux").string());
@@ -65,8 +72,8 @@ std::vector<std::string> qemu_arguments(const VmConfig& config, Accelerator acce
     add("-netdev", fmt::format("vhost-user,id=net{0},chardev=nic{0},queues=1", i));
     // rxe sends up to 128 packets in one go; with jumbo frames, three buffers each, they overrun the default ring of
     // 256.
-    add("-device", fmt::format("virtio-net-pci,netdev=net{},mac={},romfile=,rx_queue_size=1024,tx_queue_size=1024{}", i,
-                               to_string(nic.mac), vectors));
+    add("-device", fmt::format("virtio-net-pci,netdev=net{},mac={},romfile=,rx_queue_size=1024,tx_queue_size=1024{}{}", i,
+                               to_string(nic.mac), speed(nic), vectors));
   }
 
   add("-device", "virtio-serial-pci,id=serial,max_ports=16" + vectors);

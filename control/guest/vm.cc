@@ -93,7 +93,7 @@ void remove_files(const GuestFiles& files) noexcept {
     fs::remove(files.agent_socket(port), ignored);
     fs::remove(files.agent_lock(port), ignored);
   }
-  for (const fs::path& file : {files.control_socket(), files.control_lock(), files.pid_file(), files.hosts(),
+  for (const fs::path& file : {files.control_socket(), files.control_lock(), files.monitor_socket(), files.pid_file(), files.hosts(),
                                files.network_v4(), files.network_v6()})
     fs::remove(file, ignored);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "dataplane/base/hash.h"
@@ -15,21 +16,27 @@ using Step = CollectiveStep;
 
 // Octets are named by numbers below this (CollectiveRank).
 constexpr std::uint64_t kIdentities = std::uint64_t{1} << 40;
+// What those of collectives are drawn from.
+constexpr std::uint64_t kCollectiveNames = std::uint64_t{1} << 32;
 
 class Compiler {
  public:
   Compiler(const JobGraph& graph, const Matches& matches, const CompileOptions& options)
-      : graph_(graph), matches_(matches), options_(options), programs_(graph.ranks.size()), known_(graph.ranks.size()) {}
+      : graph_(graph), groups_(std::make_shared<const std::vector<std::vector<std::uint32_t>>>(graph.communicators)),
+        matches_(matches), options_(options), programs_(graph.ranks.size()), known_(graph.ranks.size()) {}
 
-  std::vector<RankProgram> run() {
+  std::vector<RankProgram> run(std::vector<OperationSteps>* steps) {
+    for (const Collective& c : graph_.collectives) plan(c);
     for (std::uint32_t r = 0; r < programs_.size(); ++r) start_rank(r);
     for (std::uint32_t r = 0; r < programs_.size(); ++r)
       for (std::uint32_t i = 0; i < graph_.ranks[r].size(); ++i) add_operation(r, i);
+    for (std::uint32_t c = 0; c < graph_.collectives.size(); ++c) add_collective(c);
     for (std::uint32_t r = 0; r < programs_.size(); ++r)
       for (std::uint32_t i = 0; i < graph_.ranks[r].size(); ++i) add_waits(r, i);
     for (std::uint32_t r = 0; r < programs_.size(); ++r) {
       if (programs_[r].steps.empty()) add_join(r);  // who has nothing to do is done at once
       finish_rank(r);
+      if (steps != nullptr) steps->push_back(steps_of(r));
     }
     return std::move(programs_);
   }
@@ -39,13 +46,37 @@ class Compiler {
   struct Known {
     std::vector<std::uint32_t> first;
     std::uint32_t done = Step::kNone;
+    std::vector<std::uint32_t> own{};  // without those that only join others
+  };
+  // Where in a rank's memory, steps and cuts a collective is.
+  struct Part {
+    std::uint32_t operation = 0;
+    std::uint32_t cut = 0;
+    std::uint64_t data = 0, staging = 0;
+    std::uint32_t step = 0;
   };
   struct Rank {
     std::vector<Known> operations;
-    std::map<std::uint32_t, std::uint32_t> connections;  // by peer
-    std::vector<std::vector<std::uint32_t>> after;       // by step
-    std::uint64_t sent = 0;                              // octets, so far
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> connections;  // by peer and channel
+    std::vector<std::vector<std::uint32_t>> after;                                 // by step
+    std::uint64_t sent = 0;                                                        // octets, so far
+    std::map<std::uint32_t, Part> parts;                                           // by collective
   };
+  // A collective's programs, by place in its communicator. Those of the same shape share them.
+  using Plan = std::shared_ptr<const std::vector<RankProgram>>;
+
+  void plan(const Collective& c) {
+    const collectives::CollectiveShape shape = shape_of(graph_, c, options_);
+    const auto n = static_cast<std::uint32_t>(graph_.communicators[c.communicator].size());
+    for (const auto& [known, size, plan] : plans_)
+      if (size == n && known == shape) {
+        of_collective_.push_back(plan);
+        return;
+      }
+    const auto plan = std::make_shared<const std::vector<RankProgram>>(collectives::plan_collective(shape, n));
+    plans_.emplace_back(shape, n, plan);
+    of_collective_.push_back(plan);
+  }
 
   void start_rank(std::uint32_t r) {
     RankProgram& p = programs_[r];
@@ -56,9 +87,22 @@ class Compiler {
     // A rank that sends nothing has an element, so that it has memory at all.
     p.data_octets = std::max<std::uint64_t>(p.data_octets, 4);
     p.inputs.push_back({0, p.data_octets, r, 0});
-    // Results lie behind a gap: they are none of the runs between these.
+    std::vector<std::uint64_t> cuts{0};
+    for (std::uint32_t i = 0; i < graph_.ranks[r].size(); ++i) {
+      const Operation& o = graph_.ranks[r][i];
+      if (o.kind != Kind::kCollective) continue;
+      const RankProgram& plan = of_collective_[o.collective]->front();
+      known_[r].parts[o.collective] = {.operation = i, .cut = static_cast<std::uint32_t>(cuts.size()), .data = p.data_octets};
+      // The last one is where the next part begins.
+      for (std::size_t c = 0; c + 1 < plan.cuts->size(); ++c) cuts.push_back(p.data_octets + (*plan.cuts)[c]);
+      p.data_octets += plan.data_octets;
+      p.reduces = p.reduces || plan.reduces;
+    }
+    cuts.push_back(p.data_octets);
+    p.cuts = std::make_shared<const std::vector<std::uint64_t>>(std::move(cuts));
+    // Results of messages lie behind a gap: they are none of the runs between these.
     p.staging_octets = 4;
-    p.cuts = std::make_shared<const std::vector<std::uint64_t>>(std::vector<std::uint64_t>{0, p.data_octets});
+    p.groups = groups_;
     known_[r].operations.resize(graph_.ranks[r].size());
   }
 
@@ -74,13 +118,14 @@ class Compiler {
     ++programs_[r].steps[step].waits_for;
   }
 
-  std::uint32_t connection(std::uint32_t rank, std::uint32_t peer) {
+  std::uint32_t connection(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel = 0) {
     std::vector<RankConnection>& mine = programs_[rank].connections;
-    const auto [found, is_new] = known_[rank].connections.try_emplace(peer, static_cast<std::uint32_t>(mine.size()));
+    const auto [found, is_new] =
+        known_[rank].connections.try_emplace({peer, channel}, static_cast<std::uint32_t>(mine.size()));
     if (is_new) {
       const bool in_host = !options_.host.empty() && options_.host[rank] == options_.host[peer];
-      mine.push_back({.peer = peer, .scale_up = in_host});
-      mine.back().at_peer = connection(peer, rank);
+      mine.push_back({.peer = peer, .channel = channel, .scale_up = in_host});
+      mine.back().at_peer = connection(peer, rank, channel);
       programs_[peer].connections[mine.back().at_peer].at_peer = found->second;
     }
     return found->second;
@@ -90,7 +135,7 @@ class Compiler {
     const Operation& o = graph_.ranks[r][i];
     if (o.kind == Kind::kCompute) {
       const std::uint32_t step = add_step(r, {.kind = Step::Kind::kCompute, .connection = o.stream, .time = of_rank(r, o.time)});
-      known_[r].operations[i] = {{step}, step};
+      known_[r].operations[i] = {{step}, step, {step}};
     } else if (o.kind == Kind::kSend) {
       add_message(r, i, o.peer, matches_[r][i]);
     }
@@ -129,11 +174,69 @@ class Compiler {
       sends.push_back(add_step(from, s));
       receives.push_back(add_step(to, d));
     }
-    known_[from].operations[send] = {sends, done_with(from, sends)};
+    known_[from].operations[send] = {sends, done_with(from, sends), sends};
     // What it requires comes to a join, too: nothing holds its messages back.
     const Operation& r = graph_.ranks[to][receive];
-    known_[to].operations[receive] = {{}, receives.size() > 1 || !r.after.empty() || !r.with.empty() ? joined(to, receives) : receives[0]};
+    known_[to].operations[receive] = {
+        {}, receives.size() > 1 || !r.after.empty() || !r.with.empty() ? joined(to, receives) : receives[0], receives};
     known_[to].operations[receive].first = {known_[to].operations[receive].done};
+  }
+
+  // Its programs, at all its ranks, in the places of memory that start_rank() left for it.
+  void add_collective(std::uint32_t number) {
+    const std::uint32_t communicator = graph_.collectives[number].communicator;
+    const std::vector<std::uint32_t>& members = graph_.communicators[communicator];
+    const std::vector<RankProgram>& plan = *of_collective_[number];
+    std::vector<Part> parts;
+    for (const std::uint32_t r : members) {
+      const RankProgram& p = programs_[r];
+      parts.push_back(known_[r].parts.at(number));
+      parts.back().staging = p.data_octets + p.staging_octets;
+      parts.back().step = static_cast<std::uint32_t>(p.steps.size());
+    }
+    for (std::uint32_t m = 0; m < members.size(); ++m) add_part(number, members[m], plan[m], parts[m], members, parts);
+  }
+
+  static std::uint64_t place_in(const Part& part, const RankProgram& plan, std::uint64_t at) {
+    return at < plan.data_octets ? part.data + at : part.staging + (at - plan.data_octets);
+  }
+
+  void add_part(std::uint32_t number, std::uint32_t r, const RankProgram& plan, const Part& own,
+                const std::vector<std::uint32_t>& members, const std::vector<Part>& parts) {
+    const std::uint64_t name = mix64(kCollectiveNames + number);
+    const std::uint64_t source = std::uint64_t{number + 1} << 40;  // as their octets are called by who makes real ones
+    std::vector<std::uint32_t> first, last, all;
+    for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
+      Step s = plan.steps[i];
+      const RankConnection& to = plan.connections[s.connection];
+      s.connection = connection(r, members[to.peer], to.channel);
+      RankConnection& mine = programs_[r].connections[s.connection];
+      (s.kind == Step::Kind::kSend ? mine.sends : mine.receives) += 1;
+      s.place = place_in(s.kind == Step::Kind::kSend ? parts[to.peer] : own, plan, s.place);
+      s.offset = place_in(own, plan, s.offset);
+      s.peer_step += parts[to.peer].step;
+      s.identity = (name + s.identity) % (kIdentities - s.octets);
+      s.first_cut += own.cut;
+      s.end_cut += own.cut;
+      if (s.relays != Step::kNone) s.relays += own.step;
+      const std::uint32_t step = add_step(r, s);
+      all.push_back(step);
+      std::vector<std::uint32_t>& after = known_[r].after[step];
+      for (std::uint32_t a = s.first_after; a < s.end_after; ++a) after.push_back(own.step + plan.after[a]);
+      if (s.kind == Step::Kind::kSend) first.push_back(step);
+      if (after.empty()) last.push_back(step);
+    }
+    RankProgram& p = programs_[r];
+    p.staging_octets += plan.staging_octets;
+    for (const CollectiveExtent& e : plan.inputs)
+      p.inputs.push_back({own.data + e.offset, e.octets, members[e.rank], source + e.source_offset});
+    for (const CollectiveExtent& e : plan.results)
+      p.results.push_back({own.data + e.offset, e.octets,
+                           e.is_sum() ? CollectiveExtent::sum_over(graph_.collectives[number].communicator) : members[e.rank],
+                           source + e.source_offset});
+    const std::uint32_t done = joined(r, last);
+    first.push_back(done);
+    known_[r].operations[own.operation] = {std::move(first), done, std::move(all)};
   }
 
   std::uint32_t joined(std::uint32_t r, const std::vector<std::uint32_t>& steps) {
@@ -146,20 +249,8 @@ class Compiler {
   }
 
   void add_waits(std::uint32_t r, std::uint32_t i) {
-    // What those require that it starts with, and those in turn.
     std::vector<std::uint32_t> all;
-    std::vector<std::uint32_t> open{i};
-    std::vector<std::uint32_t> seen;
-    while (!open.empty()) {
-      const Operation& o = graph_.ranks[r][open.back()];
-      open.pop_back();
-      for (const std::uint32_t before : o.after) all.push_back(known_[r].operations[before].done);
-      for (const std::uint32_t with : o.with)
-        if (std::ranges::find(seen, with) == seen.end()) {
-          seen.push_back(with);
-          open.push_back(with);
-        }
-    }
+    for (const std::uint32_t before : requirements(graph_.ranks[r], i)) all.push_back(known_[r].operations[before].done);
     std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
     const std::vector<std::uint32_t> first = known_[r].operations[i].first;
@@ -179,7 +270,21 @@ class Compiler {
     }
   }
 
+  OperationSteps steps_of(std::uint32_t r) const {
+    OperationSteps out{std::vector<std::uint32_t>(programs_[r].steps.size(), Step::kNone), {}};
+    for (std::uint32_t i = 0; i < known_[r].operations.size(); ++i) {
+      const Known& known = known_[r].operations[i];
+      for (const std::uint32_t step : known.own) out.of_step[step] = i;
+      out.of_step[known.done] = i;
+      out.done.push_back(known.done);
+    }
+    return out;
+  }
+
   const JobGraph& graph_;
+  std::vector<std::tuple<collectives::CollectiveShape, std::uint32_t, Plan>> plans_;
+  std::vector<Plan> of_collective_;
+  std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> groups_;
   const Matches& matches_;
   const CompileOptions& options_;
   std::vector<RankProgram> programs_;
@@ -188,8 +293,9 @@ class Compiler {
 
 }  // namespace
 
-std::vector<RankProgram> compile(const JobGraph& graph, const Matches& matches, const CompileOptions& options) {
-  return Compiler(graph, matches, options).run();
+std::vector<RankProgram> compile(const JobGraph& graph, const Matches& matches, const CompileOptions& options,
+                                 std::vector<OperationSteps>* steps) {
+  return Compiler(graph, matches, options).run(steps);
 }
 
 }  // namespace railyard::jobs

@@ -4,15 +4,28 @@
 #include <cstdint>
 #include <vector>
 
+#include "control/collectives/collective_plan.h"
 #include "control/jobs/job_graph.h"
 #include "transports/base/rank_program.h"
 
 namespace railyard::jobs {
 
 struct CompileOptions {
-  std::uint32_t chunk = 524'288;      // the most octets of a message, a multiple of 4; larger ones go in several
-  std::vector<std::uint32_t> host{};  // by rank, as in collectives::CollectiveShape: ranks of one use its scale-up network
+  // The most octets of a message, a multiple of 4; larger ones go in several. Collectives within one host's scale-up network
+  // have messages as large as their algorithm makes them.
+  std::uint32_t chunk = 524'288;
+  // By rank, as in collectives::CollectiveShape: ranks of one host use its scale-up network; their NICs' rails; and their
+  // leaves, by which hierarchical algorithms go where there are no such hosts. Each may be empty.
+  std::vector<std::uint32_t> host{};
+  std::vector<std::uint32_t> rail{};
+  std::vector<std::uint32_t> leaf{};
   std::vector<double> slowness{};     // by rank: how many times as long computing takes it; empty: all are alike
+};
+
+// Which steps of a rank's program belong to which of its operations.
+struct OperationSteps {
+  std::vector<std::uint32_t> of_step;  // by step: its operation; CollectiveStep::kNone: it only joins others
+  std::vector<std::uint32_t> done;     // by operation: the step by which it is done
 };
 
 // `matches`: what check() says of the graph.
@@ -21,6 +34,18 @@ struct CompileOptions {
 // acknowledged. A receive is done when all of the message is there and what it requires is done. What is to start with
 // another operation waits for what that one requires. DEVIATION: LogGOPSim's large messages wait for their receive
 // (rendezvous), and a calc has started only when its CPU is free.
-std::vector<RankProgram> compile(const JobGraph& graph, const Matches& matches, const CompileOptions& options);
+//
+// A collective is carried out as collectives::plan_collective() plans it for its ranks; two that are the same at the same
+// ranks use other memory and the same connections.
+//
+// `steps`: by rank, for those who want to know; nullptr: nobody does.
+std::vector<RankProgram> compile(const JobGraph& graph, const Matches& matches, const CompileOptions& options,
+                                 std::vector<OperationSteps>* steps = nullptr);
+
+// Of a collective of the graph: as compile() plans it, its ranks numbered by their places in the communicator.
+collectives::CollectiveShape shape_of(const JobGraph& graph, const Collective& collective, const CompileOptions& options);
+
+// Messages of the programs that compile() would make, about.
+double messages(const JobGraph& graph, const CompileOptions& options);
 
 }  // namespace railyard::jobs

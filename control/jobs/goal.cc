@@ -101,6 +101,7 @@ class Reader {
     if (rank_) fail(fmt::format("rank {} has no end; expected }}", *rank_));
     if (error_.text.empty() && !announced_) fail("num_ranks is missing");
     if (!error_.text.empty()) return std::unexpected(std::move(error_));
+    number_labels();
     return std::move(graph_);
   }
 
@@ -205,7 +206,34 @@ class Reader {
     std::vector<Operation>& own = graph_.ranks[*rank_];
     if (!label.empty() && !labels_.try_emplace(std::string(label), static_cast<std::uint32_t>(own.size())).second)
       return fail(fmt::format("label '{}' is given twice in rank {}; expected it once", label, *rank_));
+    if (!label.empty()) o.label = named(label);
     own.push_back(std::move(o));
+  }
+
+  // In the order of ranks, in whichever order the file has these.
+  void number_labels() {
+    std::vector<std::uint32_t> number(graph_.labels.size());
+    std::vector<std::string> labels{""};
+    for (std::vector<Operation>& own : graph_.ranks)
+      for (Operation& o : own) {
+        if (o.label == 0) continue;
+        if (number[o.label] == 0) {
+          number[o.label] = static_cast<std::uint32_t>(labels.size());
+          labels.push_back(std::move(graph_.labels[o.label]));
+        }
+        o.label = number[o.label];
+      }
+    graph_.labels = std::move(labels);
+  }
+
+  // As JobGraph::labels has it, until number_labels().
+  std::uint32_t named(std::string_view label) {
+    const auto found = names_.find(label);
+    if (found != names_.end()) return found->second;
+    const auto number = static_cast<std::uint32_t>(graph_.labels.size());
+    graph_.labels.emplace_back(label);
+    names_.emplace(label, number);
+    return number;
   }
 
   std::optional<std::uint32_t> labelled(std::string_view label) {
@@ -230,7 +258,8 @@ class Reader {
   bool announced_ = false;
   std::vector<bool> seen_;
   std::optional<std::uint32_t> rank_;  // whose lines these are
-  std::map<std::string, std::uint32_t, std::less<>> labels_;
+  std::map<std::string, std::uint32_t, std::less<>> labels_;  // of that rank: operations
+  std::map<std::string, std::uint32_t, std::less<>> names_;   // of all: JobGraph::labels
   int line_ = 0;
   TraceError error_;
 };

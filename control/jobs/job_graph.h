@@ -8,18 +8,25 @@
 #include <string>
 #include <vector>
 
+#include "control/collectives/operation.h"
 #include "dataplane/base/time.h"
+
+namespace railyard::collectives {
+struct Algorithm;
+}
 
 namespace railyard::jobs {
 
 struct Operation {
-  enum class Kind : std::uint8_t { kCompute, kSend, kReceive };
+  enum class Kind : std::uint8_t { kCompute, kSend, kReceive, kCollective };
   Kind kind = Kind::kCompute;
   std::uint8_t stream = 0;   // kCompute: those of one stream of a rank go one after the other, in the order in which they could
   std::uint32_t peer = 0;    // rank that it sends to or receives from
   std::uint32_t tag = 0;
-  std::uint64_t octets = 0;
+  std::uint64_t octets = 0;  // kSend, kReceive
   Duration time{};           // kCompute
+  std::uint32_t collective = 0;  // kCollective: this rank's part in JobGraph::collectives[collective]
+  std::uint32_t label = 0;   // what it is called: JobGraph::labels[label]
   int line = 0;              // of the trace
   // Operations of the same rank, by number. It starts when all of `after` are done, and when all of `with` have started.
   std::vector<std::uint32_t> after{};
@@ -28,14 +35,39 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
+// A collective operation of some of the ranks, once. Each of them has one Operation of it; it sends nothing before that
+// starts, and that is done when the rank's part is done.
+struct Collective {
+  collectives::Operation operation = collectives::Operation::kAllReduce;
+  const collectives::Algorithm* algorithm = nullptr;  // nullptr: the usual one
+  std::uint32_t communicator = 0;  // JobGraph::communicators: its ranks, in their order
+  std::uint64_t octets = 0;        // as nccl-tests counts it (collectives::OperationTraits::size_means)
+  std::uint32_t root = 0;          // place in the communicator
+  // All-to-all of unequal parts: from each place to each, in whole elements of 4 octets (CollectiveShape::matrix).
+  std::vector<std::uint64_t> matrix{};
+  std::uint32_t channels = 0;      // 0: the usual number
+  int line = 0;
+
+  bool operator==(const Collective&) const = default;
+};
+
 struct JobGraph {
   std::vector<std::vector<Operation>> ranks;
+  std::vector<Collective> collectives{};
+  std::vector<std::vector<std::uint32_t>> communicators{};  // ranks, each once, at least two
+  std::vector<std::string> labels{""};                      // Operation::label; the first is of those without a name
 
   std::size_t operations() const noexcept;
-  // Of all messages together, as they are sent (see message_octets).
+  // Of all sends together, as they are sent (see message_octets). Not those of collectives.
   std::uint64_t octets() const noexcept;
   bool operator==(const JobGraph&) const = default;
 };
+
+// Of all sends and all collectives, the latter as nccl-tests counts them.
+std::uint64_t total_octets(const JobGraph& graph) noexcept;
+
+// What operation `i` of a rank waits for, by number, each once: `after` of it, and of all that it starts with.
+std::vector<std::uint32_t> requirements(const std::vector<Operation>& rank, std::uint32_t i);
 
 // What is wrong with a trace, in which line of it; 0: with all of it.
 struct TraceError {
@@ -46,13 +78,16 @@ struct TraceError {
 // Messages are whole elements of four octets, at least one, so that their contents can be compared.
 // DEVIATION: from what a trace says, by up to three octets.
 std::uint64_t message_octets(std::uint64_t octets) noexcept;
+// So are the blocks of a collective: what it has in fact, at least an element of each rank.
+std::uint64_t collective_octets(const JobGraph& graph, const Collective& collective) noexcept;
 
-// By rank and operation: the number of the operation at the other end of a message; of computing its own.
+// By rank and operation: the number of the operation at the other end of a message; of others its own.
 using Matches = std::vector<std::vector<std::uint32_t>>;
 
 // The n-th send of a rank to another with a tag belongs to the n-th receive there of that rank and tag (MPI's order). Errors:
 // a peer that is not there or the rank itself; a message that only one end has, or that is larger than what is received;
-// operations that wait for each other in a circle, over ranks or within one.
+// a collective that not each rank of its communicator has once; operations that wait for each other in a circle, over ranks
+// or within one.
 std::expected<Matches, TraceError> check(const JobGraph& graph);
 
 }  // namespace railyard::jobs

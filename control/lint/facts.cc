@@ -28,7 +28,7 @@ Facts::Facts(build::BuiltLab& lab) : lab_(lab), graph_(lab.spec()), classes_(gra
       for (std::size_t i = 0; i < c.through[rank].size(); ++i) {
         const RankConnection& connection = c.ranks[rank]->program().connections[i];
         if (connection.scale_up || connection.sends == 0) continue;
-        add_stream(seen, {.path = fmt::format("collectives.{}", c.spec),
+        add_stream(seen, {.path = collective_path(lab.spec(), c.spec),
                           .name = said.name,
                           .like = spec::like_traffic(said),
                           .is_collective = true,
@@ -36,6 +36,12 @@ Facts::Facts(build::BuiltLab& lab) : lab_(lab), graph_(lab.spec()), classes_(gra
                           .to = c.through[connection.peer][connection.at_peer]});
       }
   }
+}
+
+std::string Facts::collective_path(const spec::Lab& lab, std::size_t collective) {
+  if (!lab.collectives[collective].is_job()) return fmt::format("collectives.{}", collective);
+  const auto first = std::ranges::find_if(lab.collectives, &spec::CollectiveSpec::is_job);
+  return fmt::format("jobs.{}", collective - static_cast<std::size_t>(first - lab.collectives.begin()));
 }
 
 void Facts::add_stream(std::set<std::string>& seen, Stream stream) {

@@ -70,6 +70,8 @@ class Facts {
   // if switches or UET spread its packets, over all of them.
   BitRate bottleneck(const Stream& stream) const;
 
+  // That of a collective or job in the document, by its number in the lab: "collectives.1", "jobs.0".
+  static std::string collective_path(const spec::Lab& lab, std::size_t collective);
   // The path of a class's keys: "qos.default.classes.3".
   static std::string class_path(const std::string& qos, int priority);
 

@@ -21,6 +21,7 @@ const std::vector<Rule>& rules() {
       kPathSlowerThanNics,
       kRateAboveLink,
       kReceiverSlowerThanLink,
+      kNicAbovePcie,
       kCablesUnused,
       kRanksWithoutScaleUp,
       kRailsUnused,

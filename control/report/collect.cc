@@ -132,6 +132,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
       r.ports.push_back(std::move(port));
     }
   }
+  add_path_links(lab, r);
   r.link_tiers = link_tiers(lab, r.ports);
   r.bundles = bundle_reports(lab, r.ports);
   r.thresholds = effective_thresholds(lab.spec());

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 
+#include "control/spec/pcie.h"
+
 namespace railyard::report {
 namespace {
 
@@ -32,8 +34,10 @@ double busbw_limit(const build::BuiltLab& lab, const std::vector<RankOnLinks>& r
     if (scale_up) least = std::max(least, 8 * pipe.most() / static_cast<double>(scale_up->rate.bps));
   }
   for (const auto& [nic, load] : nics)
-    if (const double rate = static_cast<double>(lab.rate(lab.port(nic)).bps) * framing; rate > 0)
-      least = std::max(least, 8 * load.most() / rate);
+    if (const BitRate rate = lab.rate(lab.port(nic)); rate.bps > 0) {
+      const auto bus = static_cast<double>(spec::pcie_rate(lab.spec(), *lab.spec().find(nic.node)).value_or(rate).bps);
+      least = std::max(least, 8 * load.most() / std::min(static_cast<double>(rate.bps) * framing, bus));
+    }
   return least > 0 ? 8 * octets / least : 0;
 }
 

@@ -170,7 +170,7 @@ void set_job(CollectiveReport& r, const build::Collective& collective, const spe
     end = std::max(end, rank->finished().back());
   }
   // Stages of a pipeline end at different times: who has ended waits for the others.
-  if (c.is_trace()) all = static_cast<double>(collective.ranks.size()) * seconds(end - start);
+  if (c.is_graph()) all = static_cast<double>(collective.ranks.size()) * seconds(end - start);
   if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
   const double repeats = static_cast<double>(r.iterations.size());
   const double communication = link_bps > 0 ? repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps : 0;
@@ -178,11 +178,19 @@ void set_job(CollectiveReport& r, const build::Collective& collective, const spe
   if (communication > 0) r.job->overlap = 1 - exposed / communication;
 }
 
-// The slowest rank, if its compute time is more than a tenth above the median.
+// The slowest rank, if its compute time is more than a tenth above the median; of a job or trace, over what that says.
 std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab& lab,
                                                           const build::Collective& collective) {
   std::vector<double> times;
-  for (const CollectiveRank* rank : collective.ranks) times.push_back(seconds(rank->computed()));
+  const auto& graph = lab.spec().collectives[collective.spec].traced.graph;
+  for (std::size_t r = 0; r < collective.ranks.size(); ++r) {
+    times.push_back(seconds(collective.ranks[r]->computed()));
+    if (graph == nullptr) continue;
+    // Schedules give some ranks more to do: against what it says.
+    Duration said{};
+    for (const jobs::Operation& o : graph->ranks[r]) said += o.time;
+    times.back() = said > Duration{} ? times.back() / seconds(said) : 0;
+  }
   const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
   const double longest = times[slowest];
   std::ranges::sort(times);
@@ -238,9 +246,9 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
   r.channels = c.channel_count();
-  r.repeats = c.repeats;
+  r.repeats = static_cast<int>(collective.ranks[0]->config().repeats);
   r.factor = spec::busbw_factor(lab.spec(), c, collective.nics);
-  if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_trace() ? 0 : c.buckets, 0, {}, {}, {}};
+  if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_graph() ? 0 : c.buckets, 0, {}, {}, {}};
   set_times(r, collective);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
   std::vector<const RankProgram*> programs;
@@ -272,6 +280,8 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
       r.job->idle_cost_per_hour = (1 - r.job->utilisation) * static_cast<double>(collective.ranks.size()) *
                                   static_cast<double>(price->numerator) / static_cast<double>(price->denominator);
   }
+  r.figures = job_figures(c, r.median_ns);
+  r.timeline = timeline_report(lab, collective);
   r.scale_up = scale_up(collective);
   if (!r.completed) r.stalled = stall(where);
   r.wrong = first_wrong(where);

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/report/job_figures.h"
 #include "control/report/percentiles.h"
+#include "control/report/timeline_report.h"
 #include "dataplane/base/framing.h"
 
 namespace railyard::report {
@@ -62,6 +64,10 @@ struct CollectiveReport {
     std::optional<double> idle_cost_per_hour;
   };
   std::optional<Job> job;
+  std::optional<JobFigures> figures;  // of a job or a trace
+
+  // Nothing: steps were not recorded (run.timeline).
+  std::optional<TimelineReport> timeline;
 
   // What went over the hosts' scale-up networks: none of it is in fabric_bytes.
   struct ScaleUp {
@@ -118,6 +124,9 @@ void summarise(CollectiveReport& r, std::vector<Duration> times);
 // `uet`, `framing`: as in framing.h.
 double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& spec, bool selective,
                      const spec::UetNicSpec& uet, Framing framing);
+
+// Its size, for people.
+std::string size_of(const CollectiveReport& collective);
 
 // For people: a table, and what went wrong. Empty without collectives.
 std::string collective_text(const std::vector<CollectiveReport>& collectives);

@@ -18,6 +18,11 @@ std::string time_or_dash(const std::optional<std::int64_t>& ns) {
 
 }  // namespace
 
+std::string size_of(const CollectiveReport& c) {
+  // Jobs have no size of their own: what they send adds up to odd numbers.
+  return c.figures && c.figures->training ? size_text(c.bytes) : spec::format(Bytes{static_cast<std::int64_t>(c.bytes)});
+}
+
 std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   std::string text;
   if (collectives.empty()) return text;
@@ -41,7 +46,7 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
        "median", "p99", "max", "algbw", "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)
     line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.transport, transport, c.ranks.size(),
-         spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
+         size_of(c), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
          time_or_dash(c.p99_ns), time_or_dash(c.max_ns), c.has_bandwidth() ? gbps(c.algbw_bps) : "-",
          c.has_bandwidth() ? gbps(c.busbw_bps) : "-", c.share_of_limit() ? percent_text(*c.share_of_limit()) : "-",
          c.verified    ? "verified"
@@ -58,19 +63,21 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                      count_text(c.ecn_marked), count_text(c.cnp_sent));
     if (c.job)
       fmt::format_to(out, "  {}: {}: {} compute time {}{}; utilisation {}, idle {}{}\n", c.name,
-                     c.job->buckets > 0 ? "training steps" : "trace",
+                     c.job->buckets > 0 ? "training steps" : c.figures && c.figures->training ? "job" : "trace",
                      nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets > 0 ? "each" : "of the busiest rank",
                      c.job->buckets > 0 ? fmt::format(", {} bucket{}", c.job->buckets, c.job->buckets == 1 ? "" : "s") : "",
                      percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
                      c.job->overlap ? fmt::format("; {} of the communication overlapped with compute",
                                                   percent_text(std::max(0.0, *c.job->overlap)))
                                     : "");
+    if (c.figures) text += job_text(c.name, *c.figures);
     if (c.job && c.job->straggler)
       fmt::format_to(out, "  {}: straggler {}: {:.2f} times the median rank's compute time\n", c.name,
                      c.job->straggler->rank, c.job->straggler->factor);
     if (c.job && c.job->idle_cost_per_hour)
       fmt::format_to(out, "  {}: idle GPUs cost {:.2f} per hour ({} GPUs, idle {} of the time)\n", c.name,
                      *c.job->idle_cost_per_hour, c.ranks.size(), percent_text(1 - c.job->utilisation));
+    if (c.timeline) text += timeline_text(c.name, *c.timeline);
     if (c.scale_up)
       fmt::format_to(
           out, "  {}: scale-up networks: {} in {} messages, busiest rank {}; first byte p50 / p99 / max {}\n", c.name,

@@ -3,6 +3,7 @@
 
 #include "control/base/json_text.h"
 #include "control/report/collective_json.h"
+#include "control/report/timeline_json.h"
 #include "control/report/drop_places.h"
 #include "control/report/flow_json.h"
 #include "control/report/int_text.h"
@@ -80,6 +81,19 @@ Json message_times(const CollectiveReport::Messages& m) {
   return out;
 }
 
+Json job_figures(const CollectiveReport& c) {
+  if (!c.figures) return nullptr;
+  Json out{{"ideal_ns", c.figures->ideal_ns}, {"efficiency", or_null(c.figures->efficiency)}, {"training", nullptr}};
+  if (!c.figures->training) return out;
+  const JobFigures::Training& t = *c.figures->training;
+  Json volumes = Json::object();
+  for (const JobFigures::Training::Volume& v : t.volumes) volumes[v.kind] = v.bytes;
+  out["training"] = {{"parallelism", t.parallelism}, {"microbatches", t.microbatches},
+                     {"tokens", t.tokens},           {"tokens_per_second", or_null(t.tokens_per_second)},
+                     {"mfu", or_null(t.mfu)},        {"sent_bytes", std::move(volumes)}};
+  return out;
+}
+
 Json collective(const CollectiveReport& c) {
   Json iterations = Json::array();
   for (const CollectiveReport::Repeat& r : c.iterations)
@@ -114,6 +128,8 @@ Json collective(const CollectiveReport& c) {
                                                                      {"factor", c.job->straggler->factor}}
                                                               : Json(nullptr)}}
                         : Json(nullptr)},
+          {"schedule", job_figures(c)},
+          {"timeline", c.timeline ? timeline_json(*c.timeline) : Json(nullptr)},
           {"scale_up", c.scale_up ? Json{{"messages", c.scale_up->messages},
                                          {"bytes", c.scale_up->bytes},
                                          {"busy_ns", c.scale_up->busy_ns},

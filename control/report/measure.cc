@@ -186,6 +186,10 @@ const CollectiveMeasure kOfCollectives[] = {
      [](const CollectiveReport& c) { return c.max_ns ? Maybe(static_cast<double>(*c.max_ns)) : std::nullopt; }},
     {{"utilisation", kShare, kMin, "compute time / (compute + wait) of training steps"},
      [](const CollectiveReport& c) { return c.job ? Maybe(c.job->utilisation) : std::nullopt; }},
+    {{"mfu", kShare, kMin, "model FLOPs of a step / what all GPUs can do in the median step, of jobs"},
+     [](const CollectiveReport& c) { return c.figures && c.figures->training ? c.figures->training->mfu : std::nullopt; }},
+    {{"efficiency", kShare, kMin, "step with messages that take no time / median step, of jobs and traces"},
+     [](const CollectiveReport& c) { return c.figures ? c.figures->efficiency : std::nullopt; }},
     {{"completed", kShare, kMean, "completed / all iterations"},
      [](const CollectiveReport& c) -> Maybe {
        if (c.iterations.empty()) return std::nullopt;

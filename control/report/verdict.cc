@@ -303,6 +303,35 @@ CeAndXoff ce_and_xoff(const Report& r) {
   return o;
 }
 
+namespace {
+
+// Nothing: no job's steps are recorded.
+std::optional<Verdict> utilisation_verdict(const Report& r) {
+  constexpr double kBusy = 0.5;
+  const CollectiveReport* least = nullptr;
+  for (const CollectiveReport& c : r.collectives)
+    if (c.job && c.timeline && (least == nullptr || c.job->utilisation < least->job->utilisation)) least = &c;
+  if (least == nullptr) return std::nullopt;
+  const double used = least->job->utilisation;
+  const TimelineReport::Path& path = least->timeline->path;
+  const std::string text = fmt::format("ranks of {} compute {} of the time; limit {}", least->name, percent_text(used), percent_text(kBusy));
+  if (used >= kBusy) return Verdict{"utilisation", Answer::kPass, text};
+  // Messages on the critical path take at least half of what is not computed.
+  if (path.message_share() < (1 - used) / 2)
+    return Verdict{"utilisation", Answer::kNote,
+                   fmt::format("{}: bound by the schedule; messages are {} of the critical path", text,
+                               percent_text(path.message_share()))};
+  std::string links;
+  for (std::size_t i = 0; i < std::min<std::size_t>(path.hops.size(), 2); ++i)
+    for (const TimelineReport::Hop::Link& l : path.hops[i].links)
+      if (links.find(l.port + " ") == links.npos) links += fmt::format("{}{} {}", links.empty() ? "" : ", ", l.port, percent_text(l.utilisation));
+  return Verdict{"utilisation", Answer::kNote,
+                 fmt::format("{}: network-bound; messages are {} of the critical path{}", text, percent_text(path.message_share()),
+                             links.empty() ? "" : "; busiest links on it: " + links)};
+}
+
+}  // namespace
+
 std::string_view word(Verdict::Answer answer) {
   switch (answer) {
     case Answer::kPass:
@@ -341,6 +370,7 @@ std::vector<Verdict> Report::verdicts() const {
   add(deadlock_verdict(*this));
   add(pauses_verdict(*this));
   add(order_verdict(*this));
+  add(utilisation_verdict(*this));
   add(completion_verdict(*this));
   add(data_verdict(*this));
   return all;

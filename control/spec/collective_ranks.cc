@@ -8,8 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "control/collectives/channels.h"
 #include "control/collectives/skewed_matrix.h"
-#include "control/jobs/compile.h"
+#include "control/spec/input_error.h"
 #include "control/spec/select.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
@@ -101,9 +102,6 @@ std::string format(const Lab& lab, const RankAt& rank) {
   return lab.find(rank.nic.node)->nics.size() == 1 ? rank.nic.node : format(rank.nic);
 }
 
-namespace {
-
-// By rank; empty: all are alike.
 std::vector<double> slowness_of(const CollectiveSpec& c, std::size_t ranks) {
   std::vector<double> slowness;
   if (!c.stragglers.empty()) slowness.assign(ranks, 1);
@@ -114,17 +112,28 @@ std::vector<double> slowness_of(const CollectiveSpec& c, std::size_t ranks) {
   return slowness;
 }
 
-}  // namespace
-
 std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
-  if (!c.is_trace())
+  if (!c.is_graph())
     return collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
-  return jobs::compile(*c.traced.graph, *c.traced.matches,
-                       {.chunk = c.chunk, .host = places(lab, nics).host, .slowness = slowness_of(c, nics.size())});
+  const jobs::CompileOptions options = compile_options(lab, c, nics);
+  if (const double all = jobs::messages(*c.traced.graph, options); all > kMostCollectiveMessages)
+    throw InputError(fmt::format("{}.chunk: a step needs about {:.0f} messages; expected at most {:.0f}: larger chunks, fewer "
+                                 "segments or ranks, or `railyard estimate`",
+                                 c.path(), all, kMostCollectiveMessages));
+  return jobs::compile(*c.traced.graph, *c.traced.matches, options);
+}
+
+jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
+  RankPlaces where = places(lab, nics);
+  return {.chunk = c.chunk,
+          .host = std::move(where.host),
+          .rail = std::move(where.rail),
+          .leaf = leaves(lab, nics),
+          .slowness = slowness_of(c, nics.size())};
 }
 
 double busbw_factor(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
-  if (c.is_trace()) return 0;
+  if (c.is_graph()) return 0;
   return collectives::busbw_factor(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
 }
 
@@ -155,17 +164,9 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
 }
 
 int usual_channels(const Lab& lab, const CollectiveSpec& collective) {
-  const collectives::Algorithm& algorithm = *collective.used_algorithm();
-  if (!algorithm.channels_by_nic || !algorithm.does(collective.collective)) return 1;
-  const std::vector<PortName> nics = ranks(lab, collective);
-  std::map<std::uint32_t, int> members;
-  for (const std::uint32_t host : places(lab, nics).host) ++members[host];
-  if (members.size() < 2) return 1;  // no NIC is used, or no host has several
-  int most = 1;
-  for (const auto& [host, count] : members) most = std::max(most, count);
-  constexpr double kMostTransfers = 1 << 21;
-  const double each = algorithm.transfers(layout(lab, nics), static_cast<double>(collective.size.n) / most);
-  return std::clamp(static_cast<int>(kMostTransfers / each / collective.buckets), 1, most);
+  return collectives::usual_channels(*collective.used_algorithm(), collective.collective,
+                                     layout(lab, ranks(lab, collective)), static_cast<std::uint64_t>(collective.size.n),
+                                     collective.buckets);
 }
 
 bool has_agents(const Lab& lab, const std::vector<PortName>& ranks) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/collectives/collective_plan.h"
+#include "control/jobs/compile.h"
 #include "control/spec/spec.h"
 
 namespace railyard::spec {
@@ -36,8 +37,18 @@ std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
 collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& collective,
                                       const std::vector<PortName>& nics);
 
-// What its ranks do; `nics`: ranks().
+// Messages of all ranks in a repeat, at most; and the least that estimates (control/estimate/) take for `chunk`.
+inline constexpr double kMostCollectiveMessages = 1 << 22;
+inline constexpr std::uint32_t kLeastEstimatedChunk = 1u << 26;
+
+// What its ranks do; `nics`: ranks(). Throws InputError: a job or a trace needs more messages than there may be.
 std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
+
+// By rank: how many times as long computing takes it (`stragglers`); empty: all are alike.
+std::vector<double> slowness_of(const CollectiveSpec& collective, std::size_t ranks);
+
+// With what the programs of a trace are made; `nics`: ranks().
+jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
 
 // What algbw is multiplied by (collectives::busbw_factor()); 0: a trace or a barrier, which have neither.
 double busbw_factor(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);

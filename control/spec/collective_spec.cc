@@ -8,17 +8,21 @@
 namespace railyard::spec {
 
 CollectiveAlgorithm CollectiveSpec::used_algorithm() const {
-  if (is_trace()) return &collectives::kOfTrace;
+  if (is_graph()) return &collectives::kOfTrace;
   return algorithm.value_or(collectives::algorithms(collective).front());
 }
 
 std::string CollectiveSpec::operation_name() const {
-  return std::string(is_trace() ? "trace" : collectives::name(collective));
+  if (is_job()) return "job";
+  return std::string(is_graph() ? "trace" : collectives::name(collective));
 }
 
 std::string CollectiveSpec::algorithm_name() const {
-  return is_trace() ? std::filesystem::path(trace).filename().string() : std::string(used_algorithm()->name);
+  if (is_job()) return job->training.model.name;
+  return is_graph() ? std::filesystem::path(trace).filename().string() : std::string(used_algorithm()->name);
 }
+
+std::string CollectiveSpec::path() const { return (is_job() ? "jobs." : "collectives.") + name; }
 
 bool CollectiveSpec::computes() const noexcept { return computing() > Duration{}; }
 

@@ -1,4 +1,4 @@
-// What a fabric file says of collective operations: collectives.<n>.
+// What a fabric file says of collective operations and jobs: collectives.<n>, jobs.<n>.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "control/collectives/operation.h"
 #include "control/jobs/job_graph.h"
 #include "control/spec/fault_spec.h"
+#include "control/spec/job_spec.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
@@ -60,8 +61,9 @@ struct PlacedRank {
 // those of traffic. Each GPU is a rank, or each NIC of hosts without GPUs.
 struct CollectiveSpec {
   std::string name;
-  // A file of what the ranks do, instead of an operation; and what it says, once the lab is read.
+  // A file of what the ranks do, or a training job, instead of an operation; and what follows from it, once the lab is read.
   std::string trace;
+  std::optional<JobSpec> job;
   TraceSpec traced;
   CollectiveOperation collective = CollectiveOperation::kAllReduce;
   std::optional<CollectiveAlgorithm> algorithm;  // nothing: the usual one
@@ -87,6 +89,8 @@ struct CollectiveSpec {
   Duration start{};
   Duration gap{};       // between a rank's end of one and its start of the next
   BitRate reduce_rate{};  // of adding what came to what is there, of each rank; 0: at once
+  Duration launch_cost{};  // of each rank's start of a repeat
+  Duration step_cost{};    // of each message that a rank receives
   // A step of data-parallel training: computing before the backward pass and in it, where gradients are there in so
   // many buckets one after the other; how much longer it takes a rank in a repeat, at most.
   Duration forward{};
@@ -104,8 +108,12 @@ struct CollectiveSpec {
   int channel_count() const noexcept { return channels.value_or(1); }
   bool is_uet() const noexcept { return transport == CollectiveTransport::kUet; }
   bool has_unequal_parts() const noexcept { return !matrix.empty() || skew.numerator > 0; }
-  bool is_trace() const noexcept { return !trace.empty(); }
-  // What people call it: "all-reduce", "trace"; and its algorithm, or the trace's file.
+  bool is_job() const noexcept { return job.has_value(); }
+  // Its ranks do what a graph says: a trace, or a job.
+  bool is_graph() const noexcept { return !trace.empty() || is_job(); }
+  // Where the fabric file says it: "collectives.<name>", "jobs.<name>".
+  std::string path() const;
+  // What people call it: "all-reduce", "trace", "job"; and its algorithm, the trace's file, or the job's model.
   std::string operation_name() const;
   std::string algorithm_name() const;
   // Its ranks compute, and not only communicate.

@@ -85,7 +85,7 @@ void say_switch(const SwitchProfile& profile, const std::string& path, Sayings& 
 
 std::string path_of(const LinkSpec& link) { return "links." + format(link.a); }
 std::string path_of(const TrafficSpec& traffic) { return "traffic." + traffic.name; }
-std::string path_of(const CollectiveSpec& c) { return "collectives." + c.name; }
+std::string path_of(const CollectiveSpec& c) { return c.path(); }
 std::string path_of(const FaultSpec& fault) { return "faults." + fault.name; }
 std::string path_of(const NodeSpec& node) { return "nodes." + node.name; }
 
@@ -98,7 +98,7 @@ void say_link(const LinkSpec& link, Sayings& out) {
 }
 void say_traffic(const TrafficSpec& traffic, Sayings& out) { say_all(traffic_keys(), traffic, path_of(traffic), out); }
 
-void say_collective(const CollectiveSpec& c, Sayings& out) { say_all(collective_keys(), c, path_of(c), out); }
+void say_collective(const CollectiveSpec& c, Sayings& out) { say_all(c.is_job() ? job_keys() : collective_keys(), c, path_of(c), out); }
 
 void say_fault(const FaultSpec& fault, Sayings& out) { say_all(fault_keys(), fault, path_of(fault), out); }
 

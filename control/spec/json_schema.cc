@@ -61,6 +61,9 @@ std::string json_schema() {
   define(definitions, traffic_keys());
   define(definitions, collective_keys());
   define(definitions, straggler_keys());
+  define(definitions, job_keys());
+  define(definitions, model_keys());
+  definitions.add(parallelism_table_name(), parallelism_schema());
   define(definitions, scale_up_keys());
   define(definitions, rping_keys());
   define(definitions, fault_keys());

@@ -16,6 +16,7 @@ std::string lab_digest(Lab lab) {
   lab.run.seed = {};
   lab.run.workers = 1;
   lab.run.budgets = {};
+  lab.run.timeline = false;
   lab.compare = {};
   lab.diagnosis = {};
   lab.expect = {};
@@ -38,9 +39,16 @@ std::string lab_digest(Lab lab) {
     if (const auto& graph = collective.traced.graph; graph != nullptr)
       for (const std::vector<jobs::Operation>& own : graph->ranks)
         for (const jobs::Operation& o : own)
-          for (const char c : fmt::format("{} {} {} {} {} {} {} {}\n", static_cast<int>(o.kind), o.stream, o.peer, o.tag,
-                                          o.octets, o.time.ps, fmt::join(o.after, ","), fmt::join(o.with, ",")))
+          for (const char c : fmt::format("{} {} {} {} {} {} {} {} {}\n", static_cast<int>(o.kind), o.stream, o.peer, o.tag,
+                                          o.octets, o.time.ps, o.collective, fmt::join(o.after, ","), fmt::join(o.with, ",")))
             digest = mix64(digest ^ static_cast<unsigned char>(c));
+    if (const auto& graph = collective.traced.graph; graph != nullptr)
+      for (const jobs::Collective& o : graph->collectives)
+        for (const char c : fmt::format("{} {} {} {} {}\n", static_cast<int>(o.operation), o.octets, o.root,
+                                        fmt::join(graph->communicators[o.communicator], ","), fmt::join(o.matrix, ",")))
+          digest = mix64(digest ^ static_cast<unsigned char>(c));
+    if (collective.job && !collective.job->model.said.empty())
+      collective.job->model.said = std::filesystem::path(collective.job->model.said).filename();
     for (std::string* file : {&collective.placement, &collective.matrix, &collective.trace})
       if (!file->empty()) *file = std::filesystem::path(*file).filename();
   }

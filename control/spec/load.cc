@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "control/spec/asic.h"
 #include "control/spec/check/check.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/override_paths.h"
 #include "control/spec/read.h"
+#include "control/spec/starting_profile.h"
 #include "control/spec/yaml/override.h"
 #include "control/spec/yaml/parse.h"
 #include "control/spec/yaml/print.h"
@@ -26,9 +26,6 @@ classes:
   5: { strict: true }
   6: { strict: true }
 )";
-
-// Another ASIC is put in the place of the one that the file names, not on top of it.
-bool names_asic(const std::string& assignment) { return assignment.substr(0, assignment.find('=')).ends_with(".asic"); }
 
 // Before the overrides, so that one of them can change a part of it.
 void add_built_in_qos(Tree& document) {
@@ -79,12 +76,12 @@ Tree document_of(const std::string& text, const std::string& file_name, const st
   add_built_in_qos(document);
   finish(document, "");
   for (std::size_t i = 0; i < overrides.size(); ++i)
-    if (names_asic(overrides[i])) apply(document, i);
+    if (names_starting_profile(overrides[i])) apply(document, i);
   finish(document, "");
-  expand_asics(document);
+  expand_starting_profiles(document);
   finish(document, "");
   for (std::size_t i = 0; i < overrides.size(); ++i)
-    if (!names_asic(overrides[i])) apply(document, i);
+    if (!names_starting_profile(overrides[i])) apply(document, i);
   finish(document, "");
   return document;
 }

@@ -14,6 +14,7 @@
 #include "control/spec/fabrics.h"
 #include "control/spec/flow_file.h"
 #include "control/spec/link_bundle.h"
+#include "control/spec/job_graph.h"
 #include "control/spec/matrix_file.h"
 #include "control/spec/placement_file.h"
 #include "control/spec/trace_file.h"
@@ -217,6 +218,14 @@ void read_collectives(Draft& draft) {
   }
 }
 
+void read_jobs(Draft& draft) {
+  if (draft.sections.jobs == nullptr) return;
+  for (const Tree& tree : draft.sections.jobs->as_list("a list of jobs")) {
+    job_keys().read(tree, draft.lab.collectives.emplace_back());
+    draft.collectives.push_back(&tree);
+  }
+}
+
 void read_placement_files(Draft& draft) {
   for (CollectiveSpec& collective : draft.lab.collectives)
     if (!collective.placement.empty())
@@ -225,10 +234,15 @@ void read_placement_files(Draft& draft) {
 
 void read_trace_files(Draft& draft) {
   for (CollectiveSpec& c : draft.lab.collectives)
-    if (c.is_trace()) {
+    if (!c.trace.empty()) {
       c.traced = read_trace_file(c.trace);
-      c.size = Bytes{static_cast<std::int64_t>(c.traced.graph->octets())};
+      c.size = Bytes{static_cast<std::int64_t>(jobs::total_octets(*c.traced.graph))};
     }
+}
+
+void make_job_graphs(Draft& draft) {
+  for (std::size_t i = 0; i < draft.lab.collectives.size(); ++i)
+    if (draft.lab.collectives[i].is_job()) make_job_graph(draft.lab, draft.lab.collectives[i], *draft.collectives[i]);
 }
 
 void read_matrix_files(Draft& draft) {
@@ -278,6 +292,7 @@ Lab read_lab(const Tree& document) {
   name_bundles(draft.lab);
   read_traffic(draft);
   read_collectives(draft);
+  read_jobs(draft);
   read_faults(draft);
 
   choose_profiles(draft);
@@ -292,6 +307,7 @@ Lab read_lab(const Tree& document) {
   read_flow_files(draft);
   read_placement_files(draft);
   read_trace_files(draft);
+  make_job_graphs(draft);
   read_matrix_files(draft);
   choose_channels(draft);
   check_traffic(draft);

@@ -28,7 +28,7 @@ bool RunSpec::operator==(const RunSpec& o) const {
   const auto members = [](const RunSpec& r) {
     return std::tie(r.clock, r.seed.value, r.duration, r.drain, r.scale_numerator, r.scale_denominator, r.workers,
                     r.payload, r.memory, r.hugepages, r.lag_limit, r.busy_poll, r.deadlock, r.in_band, r.budgets,
-                    r.agents);
+                    r.timeline, r.agents);
   };
   return members(*this) == members(o);
 }

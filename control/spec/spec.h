@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
+#include "control/spec/attachment_spec.h"
 #include "control/spec/collective_spec.h"
 #include "control/spec/compare_spec.h"
 #include "control/spec/condition_spec.h"
@@ -44,66 +44,6 @@ struct Length {
 
 // Signals in fibre and copper travel at about two thirds of the speed of light: 5 ns/m.
 constexpr Duration propagation(Length cable) noexcept { return {cable.mm * 5}; }
-
-// ---- Attachments: what stands behind a NIC in the place of the built-in traffic generator --------------------------
-
-struct AttachPcap {
-  std::string in;                    // frames of this file are sent; empty: none
-  std::string out;                   // frames that arrive are written there; empty: nowhere
-  bool as_fast_as_possible = false;  // else at the file's times
-
-  bool operator==(const AttachPcap&) const = default;
-};
-struct AttachVhostUser {
-  std::string socket;      // path
-  bool is_client = false;  // of the socket, which somebody else makes (QEMU: server=on); else we make it
-
-  bool operator==(const AttachVhostUser&) const = default;
-};
-// Shared memory with another process: VPP, DPDK, anything with libmemif.
-struct AttachMemif {
-  std::string socket;      // path
-  bool is_client = false;  // of the socket, which somebody else makes; else we make it
-  int id = 0;              // interface of that socket
-  bool operator==(const AttachMemif&) const = default;
-};
-struct AttachDpdk {
-  std::string device;  // e.g. "net_tap0,iface=tap0", "0000:03:00.0"
-  bool operator==(const AttachDpdk&) const = default;
-};
-// A network namespace of this machine, with an interface for each NIC; `railyard up` makes it.
-struct AttachNamespace {
-  bool operator==(const AttachNamespace&) const = default;
-};
-// A small virtual machine with a SoftRoCE NIC for each NIC; `railyard up` boots it.
-struct AttachVm {
-  bool operator==(const AttachVm&) const = default;
-};
-// RDMA programs of this machine (transports/verbs), to which `railyard up` opens the NICs.
-struct AttachApplication {
-  bool operator==(const AttachApplication&) const = default;
-};
-struct AttachTap {
-  std::string name;  // of the TAP interface, which is made
-  bool operator==(const AttachTap&) const = default;
-};
-struct AttachNetdev {
-  std::string name;  // of an interface that exists
-  bool operator==(const AttachNetdev&) const = default;
-};
-using Attachment = std::variant<std::monostate, AttachPcap, AttachVhostUser, AttachDpdk, AttachNamespace, AttachVm,
-                                AttachTap, AttachNetdev, AttachMemif, AttachApplication>;
-
-// Whether `railyard up` makes the host, with all its NICs: a namespace, a virtual machine, a host of applications.
-inline bool is_made_host(const Attachment& a) noexcept {
-  return std::holds_alternative<AttachNamespace>(a) || std::holds_alternative<AttachVm>(a) ||
-         std::holds_alternative<AttachApplication>(a);
-}
-
-// Whether the host is built in or made by us, and so has the address that we give it.
-inline bool is_ours(const Attachment& a) noexcept {
-  return std::holds_alternative<std::monostate>(a) || std::holds_alternative<AttachPcap>(a) || is_made_host(a);
-}
 
 // ---- Devices -------------------------------------------------------------------------------------------------------
 
@@ -163,6 +103,14 @@ struct ReceiveSpec {
   bool operator==(const ReceiveSpec&) const = default;
 };
 
+// The PCI Express slot of each NIC (pcie.h).
+struct PcieSlot {
+  int generation = 5;  // 3..6
+  int lanes = 16;      // 4, 8, 16
+
+  bool operator==(const PcieSlot&) const = default;
+};
+
 // How ranks of collectives in one host reach each other without their NICs.
 struct ScaleUpSpec {
   BitRate rate{};               // of each rank, in each direction
@@ -183,6 +131,7 @@ struct HostProfile {
   PfcMode pfc = PfcMode::kAuto;  // of the NICs, all classes; auto: what the QoS profile says of each class
   std::uint32_t clock_error_ppb = 100'000;  // of each NIC's clock, either way at most; 0: exact, and all in phase
   ReceiveSpec receive;
+  std::optional<PcieSlot> pcie;  // nothing: NICs are as fast as their links
   RoceNicSpec roce;
   UetNicSpec uet;
   std::optional<ScaleUpSpec> scale_up;  // nothing: ranks of a host reach each other through the fabric
@@ -457,6 +406,7 @@ struct RunSpec {
   std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
   BudgetSpec budgets;
   std::optional<Ratio> gpu_hour;  // what an hour of a rank's GPU costs, in whatever currency
+  bool timeline = false;          // when each step of collectives begins and ends is kept, for the report
   std::optional<wire::UdpEndpoint> agents;  // TCP address and port that agents may come to; nothing: a UNIX socket only
 
   bool operator==(const RunSpec&) const;

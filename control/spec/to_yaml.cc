@@ -57,10 +57,12 @@ Tree write_traffic(const std::vector<TrafficSpec>& traffic) {
   return list;
 }
 
-Tree write_collectives(const std::vector<CollectiveSpec>& collectives) {
+// Those that are jobs, or the others.
+Tree write_collectives(const std::vector<CollectiveSpec>& collectives, bool jobs) {
   Tree list = Tree::list({});
   list.spread = true;
-  for (const CollectiveSpec& c : collectives) list.items.push_back(collective_keys().write(c));
+  for (const CollectiveSpec& c : collectives)
+    if (c.is_job() == jobs) list.items.push_back((jobs ? job_keys() : collective_keys()).write(c));
   return list;
 }
 
@@ -102,7 +104,9 @@ std::string to_yaml(const Lab& lab, Defaults defaults) {
   if (!lab.links.empty()) file.add("links", write_links(lab.links, usual));
   write_defaults(true);
   if (!lab.traffic.empty()) file.add("traffic", write_traffic(lab.traffic));
-  if (!lab.collectives.empty()) file.add("collectives", write_collectives(lab.collectives));
+  for (const bool jobs : {false, true})
+    if (Tree list = write_collectives(lab.collectives, jobs); !list.items.empty())
+      file.add(jobs ? "jobs" : "collectives", std::move(list));
   write_defaults(false);
   if (!lab.faults.empty()) file.add("faults", write_faults(lab.faults));
   write_defaults(true);

@@ -7,7 +7,7 @@
 
 namespace railyard::spec {
 
-// A schedule in GOAL (control/jobs/goal.h). Throws SpecError with the line of that file; also if it cannot be read, or its
+// A trace in any format that is known (control/jobs/read_trace.h). Throws SpecError with the line of that file; also if it cannot be read, or its
 // messages and dependencies do not fit together (jobs::check()).
 TraceSpec read_trace_file(const std::string& file);
 

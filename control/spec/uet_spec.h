@@ -73,6 +73,8 @@ struct UetNicSpec {
   int pdcs = 65'535;
   Duration idle_close{1'000'000'000};
   int rudi_window = 512;
+  // Of applications and of what answers them: 24 bits. Flows and collectives have those from 1 on.
+  int job_id = 0xFF'FFFF;
   bool keep_alive = true;  // NOOPs while data of READs are waited for
   // On the wire.
   bool udp = true;

@@ -71,7 +71,13 @@ class FrameRingEnd {
   FrameRingEnd(std::byte* memory, FrameRingGeometry geometry) noexcept
       : header_(reinterpret_cast<FrameRingHeader*>(memory)),
         slots_(memory + sizeof(FrameRingHeader)),
-        geometry_(geometry) {}
+        geometry_(geometry),
+        consumer_sleeps_(&header_->consumer_sleeps) {}
+  // One of several rings with one consumer, which sleeps until there is a frame in any of them: where it says so.
+  FrameRingEnd(std::byte* memory, FrameRingGeometry geometry, std::atomic<std::uint32_t>& consumer_sleeps) noexcept
+      : FrameRingEnd(memory, geometry) {
+    consumer_sleeps_ = &consumer_sleeps;
+  }
 
   const FrameRingGeometry& geometry() const noexcept { return geometry_; }
   // The other side wrote what cannot be: nothing can be exchanged any more.
@@ -93,6 +99,7 @@ class FrameRingEnd {
   FrameRingHeader* header_;
   std::byte* slots_;
   FrameRingGeometry geometry_;
+  std::atomic<std::uint32_t>* consumer_sleeps_;
   std::uint32_t own_ = 0;    // this side's position, also of what is not published yet
   std::uint32_t other_ = 0;  // the other side's, as it was read last
   bool broken_ = false;
@@ -116,7 +123,7 @@ class FrameRingProducer : public FrameRingEnd {
   // The consumer may take what was committed. Returns whether it sleeps and is to be woken.
   bool publish() noexcept {
     header_->tail.store(own_, std::memory_order_release);
-    return take_sleeper(header_->consumer_sleeps);
+    return take_sleeper(*consumer_sleeps_);
   }
   // Asks to be woken when there is room. False: there is room already (or never will be).
   bool sleep_until_room() noexcept {
@@ -174,16 +181,20 @@ class FrameRingConsumer : public FrameRingEnd {
   }
   // Asks to be woken when there is a frame. False: there is one already (or never will be).
   bool sleep_until_frame() noexcept {
-    header_->consumer_sleeps.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    ask_for_signal();
     if (own_ == other_ && !look_again() && !broken_) return true;
     wake();
     return false;
   }
+  // The first half of sleep_until_frame(); the second is to look for a frame.
+  void ask_for_signal() noexcept {
+    consumer_sleeps_->store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
   // It does not sleep any more; needs no signal.
-  void wake() noexcept { header_->consumer_sleeps.store(0, std::memory_order_relaxed); }
+  void wake() noexcept { consumer_sleeps_->store(0, std::memory_order_relaxed); }
   // Whether sleep_until_frame() still holds: nobody has signalled.
-  bool sleeps() const noexcept { return header_->consumer_sleeps.load(std::memory_order_relaxed) != 0; }
+  bool sleeps() const noexcept { return consumer_sleeps_->load(std::memory_order_relaxed) != 0; }
 
  private:
   bool look_again() noexcept {

@@ -4,11 +4,15 @@
 #include <cstddef>
 #include <span>
 
+#include "dataplane/base/ids.h"
+#include "dataplane/device/classify.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard {
 
 class PacketPool;
+
+inline constexpr PriorityMask kAllPriorities = 0xFF;
 
 // What stands behind an attached NIC. The NIC takes from it only while it has room, so a host behind a ring that fills
 // up is held back without loss when the fabric pauses it.
@@ -20,6 +24,14 @@ class Attachment {
   // (header_at), header_octets (what is contiguous, enough for all headers), payload_octets (the rest), frame_octets,
   // identity, flags and home. The NIC parses and fills in the rest.
   virtual std::size_t take(PacketPool& pool, std::span<Packet*> packets) = 0;
+
+  // The same, only packets of these classes as the NIC tells them by `trust`: the others have no room. An attachment
+  // that has one queue for all of them brings nothing until all have room.
+  virtual std::size_t take_of(PriorityMask classes, const TrustMap& trust, PacketPool& pool,
+                              std::span<Packet*> packets) {
+    static_cast<void>(trust);
+    return classes == kAllPriorities ? take(pool, packets) : 0;
+  }
 
   // Hands packets to the outside, in order; returns how many it took. The rest stays with the caller.
   virtual std::size_t give(PacketPool& pool, std::span<Packet* const> packets) = 0;

@@ -6,6 +6,7 @@
 
 #include "dataplane/base/ids.h"
 #include "dataplane/packet/packet.h"
+#include "dataplane/wire/parse.h"
 
 namespace railyard {
 
@@ -33,6 +34,12 @@ inline Priority classify(const TrustMap& map, const Packet& packet) noexcept {
   if (map.trust == Trust::kDscp) [[likely]]
     return Priority{is_ip(packet.kind) ? map.dscp_to_class[packet.traffic_class_octet >> 2] : map.default_class};
   return Priority{packet.has(Packet::kTagged) ? map.pcp_to_class[packet.pcp & 7] : map.default_class};
+}
+
+inline Priority classify(const TrustMap& map, const wire::FrameView& view) noexcept {
+  if (map.trust == Trust::kDscp)
+    return Priority{is_ip(view.kind) ? map.dscp_to_class[view.traffic_class_octet >> 2] : map.default_class};
+  return Priority{view.tagged ? map.pcp_to_class[view.pcp] : map.default_class};
 }
 
 // (Ingress port, class) -> egress class, for topologies that need it against deadlock (tori, dragonflies). The code

@@ -49,6 +49,8 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
     nic.egress.schedule(config_.nics[p].scheduling, config_.nics[p].largest_frame());
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
     nic.receive.set_pfc(config_.nics[p].pfc.tx);
+    nic.bus = config_.nics[p].bus;
+    nic.straggling = nic.bus != BitRate{};
     nic.egress.obey_pauses(Instant{}, config_.nics[p].pfc.rx);
     nic.endpoint = std::move(drivers[p].endpoint);
     nic.attachment = std::move(drivers[p].attachment);

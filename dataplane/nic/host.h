@@ -124,7 +124,7 @@ class Host final : public Device {
  private:
   static constexpr std::size_t kTakeAtOnce = 8;
   static_assert(kTakeAtOnce <= WorkerContext::kBurst);
-  // Frames of one class that an attached NIC holds before it stops taking from its host: a few times what the longest
+  // Frames of one class that an attached NIC holds before it stops taking those from its host: a few times what the longest
   // poll interval moves at line rate would cost memory, a burst costs rate.
   static constexpr std::size_t kAttachedQueue = 64;
   static constexpr std::size_t kGiveAtOnce = 32;
@@ -145,7 +145,7 @@ class Host final : public Device {
     Readiness ready{0, Instant{}};  // what the endpoint last said; asked again when it may have changed
     // A straggling host: what it sends at, and when it may give the next frame (never: now).
     Instant gives_next = Instant::never();
-    bool straggling = false;  // `straggles` holds
+    bool straggling = false;  // `straggles` or `bus` holds
     bool up = true;
     bool real_payload = false;
     bool tags = false;       // puts 802.1Q tags into what the endpoint leaves to it
@@ -157,6 +157,7 @@ class Host final : public Device {
     std::array<Received, kPriorities> received;
     ReceiveBuffer receive;
     Share straggles{0, 0};
+    BitRate bus{};  // NicConfig's
     RingQueue<Packet*> incoming;    // from the attachment, until their instant comes
     std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the next poll
     Instant incoming_at = Instant::never();
@@ -191,7 +192,7 @@ class Host final : public Device {
   void give_outgoing(Instant now, PortIndex port, Nic& nic);
   void forget_outside(Instant now, PortIndex port, Nic& nic);
   void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
-  bool has_room(const Nic& nic) const noexcept;
+  PriorityMask have_room(const Nic& nic) const noexcept;
   void start_if_any(Instant now, PortIndex port, Nic& nic);
   void start_others(Instant now);
   void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);
@@ -203,6 +204,7 @@ class Host final : public Device {
   void take(Instant now, Nic& nic);
   void take(Instant now, Nic& nic, Priority priority);
   static Duration time_to_give(const Nic& nic, std::uint32_t octets) noexcept;
+  static Duration time_to_give_share(const Nic& nic, std::uint32_t octets) noexcept;
   bool finish(Nic& nic, Priority priority, Packet& packet, const TxFrame& frame);
   static const Packet* known_flow(const Nic& nic, std::uint32_t flow) noexcept;
   static void remember_flow(Nic& nic, std::uint32_t flow, const Packet& packet);

@@ -73,11 +73,13 @@ void Host::hold(Instant now, PortIndex port, Nic& nic, Packet* p) {
   signal_pause(now, port, priority);
 }
 
-bool Host::has_room(const Nic& nic) const noexcept {
-  if (!nic.incoming.empty()) return false;
+// Classes of which the NIC can hold more frames from outside.
+PriorityMask Host::have_room(const Nic& nic) const noexcept {
+  if (!nic.up || !nic.incoming.empty()) return 0;
+  PriorityMask classes = 0;
   for (std::uint8_t c = 0; c < kPriorities; ++c)
-    if (nic.egress.queue(Priority{c}).size() >= kAttachedQueue) return false;
-  return true;
+    if (nic.egress.queue(Priority{c}).size() < kAttachedQueue) classes |= bit(Priority{c});
+  return classes;
 }
 
 Instant Host::poll(Instant now, Duration) {
@@ -94,9 +96,9 @@ Instant Host::poll(Instant now, Duration) {
       changed = true;
     }
     if (!nic.outgoing.empty()) give_outgoing(at, PortIndex{static_cast<std::uint16_t>(p)}, nic);
-    if (nic.up && has_room(nic)) {
+    if (const PriorityMask classes = have_room(nic); classes != 0) {
       auto& packets = context().packets;
-      const std::size_t n = nic.attachment->take(pool(), packets);
+      const std::size_t n = nic.attachment->take_of(classes, *nic.trust, pool(), packets);
       for (std::size_t i = 0; i < n; ++i) nic.incoming.push(packets[i]);
       changed |= n > 0;
     }

@@ -31,6 +31,7 @@ struct NicConfig {
   TrustMap trust;                                       // class of what arrives, for PFC towards the fabric
   std::array<ClassScheduling, kPriorities> scheduling;  // ETS
   ReceiveConfig receive;
+  BitRate bus{};    // at which the endpoint's frames come over the host's bus; 0: as fast as the link
   NicClock clock;  // of its MAC; what drives the NIC is told by itself
   PfcEnable pfc{};
   // The 802.1Q tag of frames that the endpoint leaves to the NIC: its VID (0: a priority tag), or none; and the PCP by

@@ -57,8 +57,13 @@ void Host::end_receiving_at(Instant now, std::uint32_t fault, PortIndex port) {
 
 // ---- Sending -------------------------------------------------------------------------------------------------------
 
-// How long after one frame a straggling host has the next.
+// How long after one frame a straggling host, or one behind a slow bus, has the next.
 Duration Host::time_to_give(const Nic& nic, std::uint32_t octets) noexcept {
+  const Duration by_bus = nic.bus != BitRate{} ? Bytes{octets} / nic.bus : Duration{};
+  return nic.straggles.denominator != 0 ? std::max(by_bus, time_to_give_share(nic, octets)) : by_bus;
+}
+
+Duration Host::time_to_give_share(const Nic& nic, std::uint32_t octets) noexcept {
   constexpr std::int64_t kQuantumOctets = 64;  // 512 bit times
   const auto on_the_wire = static_cast<Int128>(nic.egress.framing().slot(octets));
   return {static_cast<std::int64_t>(on_the_wire * nic.quantum.ps * nic.straggles.denominator /
@@ -69,7 +74,7 @@ void Host::use_share(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   const Overrides<Share>& wrong = faulty().ports[port.index()].straggles;
   nic.straggles = wrong.empty() ? Share{0, 0} : wrong.last();
-  nic.straggling = !wrong.empty();
+  nic.straggling = !wrong.empty() || nic.bus != BitRate{};
   nic.gives_next = Instant::never();
   if (!nic.egress.busy()) starts_.add(now, port);
 }

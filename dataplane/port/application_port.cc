@@ -100,11 +100,11 @@ void ApplicationPort::found_broken(ApplicationProcess& process) noexcept {
 
 // A process speaks its transport with the NIC's addresses and nothing else, so that it cannot be taken for another
 // host.
-bool ApplicationPort::is_ours(const std::byte* frame, std::size_t octets, std::size_t whole,
+bool ApplicationPort::is_ours(std::span<const std::byte> frame, std::size_t whole,
+                              const std::expected<wire::FrameView, DropReason>& view,
                               ApplicationProcess& process) noexcept {
-  const auto view = wire::parse_frame({frame, octets}, whole);
   const auto may_send_uet =
-      view && process.uet() ? railyard::may_send_uet(*process.uet(), *view, {frame, octets}) : std::optional<bool>{};
+      view && process.uet() ? railyard::may_send_uet(*process.uet(), *view, frame) : std::optional<bool>{};
   const bool is_its_transport =
       view && view->vid == 0 &&
       (process.uet() ? may_send_uet.has_value() : view->destination_port == wire::kRoceV2Port && view->l4_offset != 0);
@@ -112,22 +112,22 @@ bool ApplicationPort::is_ours(const std::byte* frame, std::size_t octets, std::s
     process.counters_.malformed.increment();
     return false;
   }
-  if (wire::read<wire::Ethernet::Source>(frame) != config_.mac ||
+  if (wire::read<wire::Ethernet::Source>(frame.data()) != config_.mac ||
       !(view->source == config_.address_v4 || view->source == config_.address_v6) || may_send_uet == false) {
     process.counters_.forged.increment();
     return false;
   }
   if (view->destination_qp == kSharedQp && shared_qp_ != nullptr &&
-      !shared_qp_->may_send(process.first_qpn(), {frame, octets}, whole != octets)) [[unlikely]] {
+      !shared_qp_->may_send(process.first_qpn(), frame, whole != frame.size())) [[unlikely]] {
     process.counters_.forged.increment();
     return false;
   }
   return true;
 }
 
-// Copies first: what lies in shared memory may change at any moment.
-bool ApplicationPort::take_one(ApplicationProcess& process, const FrameRingConsumer::Frame& frame, PacketPool& pool,
-                               Packet*& out) {
+// Copies first: what lies in shared memory may change at any moment. False: the frame stays in its ring.
+bool ApplicationPort::take_one(ApplicationProcess& process, const FrameRingConsumer::Frame& frame, const Room& room,
+                               PacketPool& pool, Packet*& out) {
   const std::size_t octets = frame.octets.size();
   const bool pending = (frame.flags & kFrameIcrcPending) != 0;
   Packet* const p = pool.allocate_real();
@@ -136,7 +136,13 @@ bool ApplicationPort::take_one(ApplicationProcess& process, const FrameRingConsu
   if (octets <= pool.real_octets()) {
     std::memcpy(p->header(), frame.octets.data(), octets);
     const std::size_t whole = octets + (pending ? std::size_t{wire::kIcrcOctets} : 0);
-    if (is_ours(p->header(), octets, whole, process)) {
+    const std::span<const std::byte> copy(p->header(), octets);
+    const auto view = wire::parse_frame(copy, whole);
+    if (view && (room.classes & bit(classify(room.trust, *view))) == 0) [[unlikely]] {
+      pool.release(p);
+      return false;
+    }
+    if (is_ours(copy, whole, view, process)) {
       describe_received(*p, static_cast<std::uint32_t>(octets), stream_, received_.read());
       if (pending) {
         p->flags = static_cast<std::uint8_t>(p->flags | Packet::kIcrcPending);
@@ -155,34 +161,53 @@ bool ApplicationPort::take_one(ApplicationProcess& process, const FrameRingConsu
   return true;
 }
 
-std::size_t ApplicationPort::take_from(ApplicationProcess& process, PacketPool& pool, std::span<Packet*> packets) {
-  FrameRingConsumer& ring = *process.from_host_;
-  std::size_t n = 0;
-  bool any = false;
+// At most `packets.size()` frames. Those that are dropped count as work too: a process cannot keep the fabric here for
+// long.
+ApplicationPort::Taken ApplicationPort::take_ring(ApplicationProcess& process, Priority priority, const Room& room,
+                                                  PacketPool& pool, std::span<Packet*> packets) {
+  FrameRingConsumer& ring = process.from_host_->of(priority);
+  Taken taken;
+  while (taken.frames < packets.size()) {
+    const auto frame = ring.front();
+    if (!frame) break;
+    ring.prefetch(kAhead);
+    Packet* packet = nullptr;
+    if (!take_one(process, *frame, room, pool, packet)) break;
+    ring.pop();
+    ++taken.frames;
+    if (packet != nullptr) packets[taken.packets++] = packet;
+  }
+  if (ring.broken()) [[unlikely]]
+    found_broken(process);
+  if (taken.frames > 0 && ring.release()) process.ring_host();
+  return taken;
+}
+
+std::size_t ApplicationPort::take_from(ApplicationProcess& process, const Room& room, PacketPool& pool,
+                                       std::span<Packet*> packets) {
+  if (process.sleeping_ && !process.held_back_ && process.from_host_->sleeps()) return 0;
+  Taken all;
   do {
-    // Frames that are dropped count as work too: a process cannot keep the fabric here for long.
-    for (std::size_t turn = 0; turn < packets.size(); ++turn) {
-      const auto frame = ring.front();
-      if (!frame) break;
-      ring.prefetch(kAhead);
-      Packet* packet = nullptr;
-      if (!take_one(process, *frame, pool, packet)) break;  // no memory: the frame stays in its ring
-      ring.pop();
-      any = true;
-      if (packet != nullptr) packets[n++] = packet;
+    // Classes take turns, else one of them could have the whole burst each time.
+    const std::uint8_t served = process.served_.value;
+    for (std::uint8_t i = 1; i <= kPriorities && all.frames < packets.size(); ++i) {
+      const Priority priority{static_cast<std::uint8_t>((served + i) % kPriorities)};
+      if ((room.classes & bit(priority)) == 0) continue;
+      const Taken taken = take_ring(process, priority, room, pool,
+                                    packets.subspan(all.packets, packets.size() - all.frames));
+      if (taken.frames > 0) process.served_ = priority;
+      all.frames += taken.frames;
+      all.packets += taken.packets;
     }
-    if (ring.broken()) [[unlikely]]
-      found_broken(process);
-  } while (!any && !rest(process));
-  if (!any) return 0;
+  } while (all.frames == 0 && !rest(process, room.classes));
+  if (all.frames == 0) return 0;
   if (process.sleeping_) {
     process.sleeping_ = false;
-    ring.wake();
+    process.from_host_->wake();
     quiet(process);
   }
   process.empty_ = 0;
-  if (ring.release()) process.ring_host();
-  return n;
+  return all.packets;
 }
 
 // Its doorbell does not ring on.
@@ -191,25 +216,30 @@ void ApplicationPort::quiet(const ApplicationProcess& process) noexcept {
   static_cast<void>(::read(process.fabric_doorbell(), &rung, sizeof rung));
 }
 
-// Nothing came. In the end the process is asked to ring when something does. False: something has come by now.
-bool ApplicationPort::rest(ApplicationProcess& process) {
-  const bool rang = process.sleeping_ && !process.from_host_->sleeps();
+// Nothing came of these classes. In the end the process is asked to ring when something does. False: something has come
+// by now.
+bool ApplicationPort::rest(ApplicationProcess& process, PriorityMask classes) {
+  ClassRingsConsumer& rings = *process.from_host_;
+  const bool rang = process.sleeping_ && !rings.sleeps();
   if (!rang && ++process.empty_ < kEmptyTurns) return true;
   process.empty_ = 0;
   // First made quiet, then looked for what it may have rung for: the other way round its signal would be lost.
   quiet(process);
-  process.sleeping_ = !rang && process.from_host_->sleep_until_frame();
-  return process.sleeping_ || process.broken() || process.from_host_->broken() || !process.from_host_->any();
+  process.sleeping_ = !rang && rings.sleep_until_frame(classes);
+  process.held_back_ = process.sleeping_ && rings.any(static_cast<PriorityMask>(~classes));
+  return process.sleeping_ || process.broken() || rings.broken() || !rings.any(classes);
 }
 
-std::size_t ApplicationPort::take(PacketPool& pool, std::span<Packet*> packets) {
-  std::size_t n = answers_.empty() ? 0 : take_answers(pool, packets);
+std::size_t ApplicationPort::take_of(PriorityMask classes, const TrustMap& trust, PacketPool& pool,
+                                     std::span<Packet*> packets) {
+  const Room room{classes, trust};
+  std::size_t n = answers_.empty() ? 0 : take_answers(room, pool, packets);
   for (std::size_t i = 0; i < processes_.size() && n < packets.size(); ++i) {
     if (++next_ >= processes_.size()) next_ = 0;
     ApplicationProcess& process = *processes_[next_];
     if (process.broken()) continue;
-    const std::span<Packet*> room = packets.subspan(n);
-    n += take_from(process, pool, processes_.size() == 1 ? room : room.first(std::min(kTurn, room.size())));
+    const std::span<Packet*> left = packets.subspan(n);
+    n += take_from(process, room, pool, processes_.size() == 1 ? left : left.first(std::min(kTurn, left.size())));
   }
   return n;
 }

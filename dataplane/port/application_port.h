@@ -3,9 +3,10 @@
 //
 // All processes of one NIC share its addresses; frames for them are told apart by the destination QP (BTH), of which
 // each process has a block of its own, or by numbers of UET (uet_processes.h). QP 1, where connections are managed, is
-// shared: SharedQp says whose a frame is. The fabric takes from the rings only while the NIC has room, so PFC holds a
-// process back without loss. A ring that a process does not empty holds back its NIC for kPatience at most; then frames
-// for that process are dropped, and its neighbours go on.
+// shared: SharedQp says whose a frame is. A process has a ring per traffic class, from which the fabric takes only while
+// the NIC has room for that class, so PFC holds back frames of a class without loss, and no others. A ring that a process
+// does not empty holds back its NIC for kPatience at most; then frames for that process are dropped, and its neighbours
+// go on.
 #pragma once
 
 #include <array>
@@ -13,11 +14,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <expected>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "dataplane/base/class_rings.h"
 #include "dataplane/base/counter.h"
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/base/frame_ring_pair.h"
@@ -27,6 +31,7 @@
 #include "dataplane/port/uet_processes.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
+#include "dataplane/wire/parse.h"
 
 namespace railyard {
 
@@ -81,13 +86,15 @@ class ApplicationProcess {
   FileDescriptor fabric_doorbell_;
   FileDescriptor host_doorbell_;
   std::byte* mapped_ = nullptr;
-  std::optional<FrameRingConsumer> from_host_;
+  std::optional<ClassRingsConsumer> from_host_;
   std::optional<FrameRingProducer> to_host_;
   ApplicationCounters counters_;
   std::atomic<bool> broken_ = false;
   // Of the engine's thread:
   unsigned empty_ = 0;     // turns in a row that found nothing
   bool sleeping_ = false;  // the process is to ring when it has something
+  bool held_back_ = false;  // when it was asked to, it had frames of a class that had no room
+  Priority served_{0};      // class of the last frame that was taken: the next ones are looked for behind it
   bool unpublished_ = false;
   std::int64_t full_since_ns_ = 0;  // 0: it is not full
 };
@@ -122,7 +129,12 @@ class ApplicationPort final : public OutsidePort {
   // Readable when a process is found broken; the reader reads it empty. eventfd(2).
   int attention() const noexcept { return attention_.get(); }
 
-  std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
+  std::size_t take(PacketPool& pool, std::span<Packet*> packets) override {
+    return take_of(kAllPriorities, TrustMap{}, pool, packets);
+  }
+  // A frame in the ring of a class that is not its own is held back by either.
+  std::size_t take_of(PriorityMask classes, const TrustMap& trust, PacketPool& pool,
+                      std::span<Packet*> packets) override;
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
   void release_packets(PacketPool&) override {}
   void set_carrier(bool up) noexcept override;
@@ -141,16 +153,28 @@ class ApplicationPort final : public OutsidePort {
  private:
   static constexpr std::size_t kBlocks = (1u << 24) / ApplicationProcess::kQpnsPerProcess;
 
-  bool take_one(ApplicationProcess& process, const FrameRingConsumer::Frame& frame, PacketPool& pool, Packet*& out);
-  std::size_t take_from(ApplicationProcess& process, PacketPool& pool, std::span<Packet*> packets);
-  bool rest(ApplicationProcess& process);
+  struct Room {
+    PriorityMask classes;
+    const TrustMap& trust;
+  };
+  bool take_one(ApplicationProcess& process, const FrameRingConsumer::Frame& frame, const Room& room, PacketPool& pool,
+                Packet*& out);
+  struct Taken {
+    std::size_t frames = 0;   // that left their rings
+    std::size_t packets = 0;  // that they became
+  };
+  Taken take_ring(ApplicationProcess& process, Priority priority, const Room& room, PacketPool& pool,
+                  std::span<Packet*> packets);
+  std::size_t take_from(ApplicationProcess& process, const Room& room, PacketPool& pool, std::span<Packet*> packets);
+  bool rest(ApplicationProcess& process, PriorityMask classes);
   static void quiet(const ApplicationProcess& process) noexcept;
   void found_broken(ApplicationProcess& process) noexcept;
   void forget(const ApplicationProcess& process) noexcept;
-  bool is_ours(const std::byte* frame, std::size_t octets, std::size_t whole, ApplicationProcess& process) noexcept;
+  bool is_ours(std::span<const std::byte> frame, std::size_t whole,
+               const std::expected<wire::FrameView, DropReason>& view, ApplicationProcess& process) noexcept;
   bool give_one(PacketPool& pool, Packet* packet);
   ApplicationProcess* for_shared_qp(const Packet& packet);
-  std::size_t take_answers(PacketPool& pool, std::span<Packet*> packets);
+  std::size_t take_answers(const Room& room, PacketPool& pool, std::span<Packet*> packets);
   bool keeps_waiting(ApplicationProcess& process) noexcept;
 
   ApplicationPortConfig config_;

@@ -46,7 +46,7 @@ ApplicationProcess::ApplicationProcess(const FrameRingPairGeometry& rings, std::
   void* const mapped = ::mmap(nullptr, rings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail("shared memory");
   mapped_ = static_cast<std::byte*>(mapped);
-  from_host_.emplace(rings_.ring_to_fabric(mapped_), rings_.to_fabric);
+  from_host_.emplace(rings_.rings_to_fabric(mapped_), rings_.to_fabric);
   to_host_.emplace(rings_.ring_to_host(mapped_), rings_.to_host);
 }
 

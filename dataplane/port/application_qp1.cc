@@ -7,6 +7,7 @@
 #include "dataplane/port/application_port.h"
 #include "dataplane/port/received_packet.h"
 #include "dataplane/wire/icrc.h"
+#include "dataplane/wire/parse.h"
 
 namespace railyard {
 namespace {
@@ -31,14 +32,17 @@ void ApplicationPort::answer(std::vector<std::byte> frame) {
   static_cast<void>(::write(answers_wait_.get(), &one, sizeof one));
 }
 
-std::size_t ApplicationPort::take_answers(PacketPool& pool, std::span<Packet*> packets) {
+std::size_t ApplicationPort::take_answers(const Room& room, PacketPool& pool, std::span<Packet*> packets) {
   std::uint64_t rung;
   static_cast<void>(::read(answers_wait_.get(), &rung, sizeof rung));
   std::size_t n = 0;
   for (; n < packets.size() && !answers_.empty(); ++n) {
+    const std::vector<std::byte>& answer = answers_.front();
+    if (const auto view = wire::parse_frame(answer, answer.size() + wire::kIcrcOctets);
+        view && (room.classes & bit(classify(room.trust, *view))) == 0)
+      break;
     Packet* const p = pool.allocate_real();
     if (p == nullptr) break;
-    const std::vector<std::byte>& answer = answers_.front();
     std::memcpy(p->header(), answer.data(), answer.size());
     describe_received(*p, static_cast<std::uint32_t>(answer.size()), stream_, received_.read());
     p->flags = static_cast<std::uint8_t>(p->flags | Packet::kIcrcPending);

@@ -10,12 +10,6 @@
 namespace railyard {
 namespace {
 
-Priority class_of(const TrustMap& map, const wire::FrameView& view) noexcept {
-  if (map.trust == Trust::kDscp)
-    return Priority{is_ip(view.kind) ? map.dscp_to_class[view.traffic_class_octet >> 2] : map.default_class};
-  return Priority{view.tagged ? map.pcp_to_class[view.pcp] : map.default_class};
-}
-
 Bytes on_the_wire(const ReplayPlan::Frame& frame, Framing framing) noexcept {
   const std::size_t octets = std::max<std::size_t>(frame.octets.size() + wire::kFcsOctets, kLeastFrameOctets);
   return Bytes{static_cast<std::int64_t>(octets) + framing.around()};
@@ -48,7 +42,7 @@ std::expected<ReplayPlan, std::string> plan_replay(std::vector<CapturedFrame> ca
     }
     if (!wire::read<wire::Ethernet::Destination>(c.octets.data()).is_multicast())
       wire::write<wire::Ethernet::Destination>(c.octets.data(), next_hop);
-    plan.frames.push_back({c.at - first, class_of(nic.trust, *view), view->header_octets, std::move(c.octets)});
+    plan.frames.push_back({c.at - first, classify(nic.trust, *view), view->header_octets, std::move(c.octets)});
   }
   if (plan.frames.empty()) return std::unexpected("it has no frames that the NIC can send");
 

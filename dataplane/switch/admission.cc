@@ -146,8 +146,9 @@ void Switch::mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet
   if (p == 0) return;
   if (in == wire::Ecn::kCe) {
     // Another switch has marked it: there is nothing to add, but its receiver is told of this queue, too.
-    Instant& first = history_[static_cast<std::size_t>(&queue - queues_.data())].first_ce;
-    first = std::min(first, now);
+    QueueHistory& history = history_[static_cast<std::size_t>(&queue - queues_.data())];
+    history.came_marked.increment();
+    history.first_ce = std::min(history.first_ce, now);
     return;
   }
   if (::railyard::mark(in, p, p >= MarkingLaw::kCertain ? 0 : queue.rng.next32()) != wire::Ecn::kCe) return;

@@ -48,6 +48,11 @@ class Switch final : public Device {
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
   Instant paused_since(PortIndex port, Priority priority) const override;
   QueueSample sample(PortIndex port, Priority priority) const override;
+  // Packets that had CE already when this egress queue was deep enough to mark them (ClassCounters::ecn_marked has those
+  // that got it here). Any thread.
+  std::uint64_t came_marked(PortIndex port, Priority priority) const noexcept {
+    return history_[index(port, priority)].came_marked.read();
+  }
 
   // Frames that came in by one class of one port and wait in one queue of another.
   struct Waiting {
@@ -260,7 +265,6 @@ class Switch final : public Device {
   void on_timer(Instant now, PortIndex port);
   void start(Instant now, PortIndex port);
   void release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority);
-  static constexpr PriorityMask kAllPriorities = 0xFF;
   void drop_queued(Instant now, PortIndex port, PriorityMask classes, DropReason reason);
   void pfc_wanted(Instant now, std::size_t group, bool xoff);
   void set_refresh(Instant due);
@@ -413,6 +417,7 @@ class Switch final : public Device {
   // Of each queue, what few frames touch.
   struct QueueHistory {
     Counter trimmed;
+    Counter came_marked;
     Counter storms_detected;
     Counter storms_restored;
     Instant first_ce = Instant::never();

@@ -3,7 +3,7 @@
 #
 # usage: tests/bench/run.sh [--runs N] [--json] [NAME...]
 #   --runs N   runs of each figure (default 5)
-#   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts qps
+#   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live scrape start memory parts qps
 #              roce uet recovery uet-numbers uet-numbers-large applications
 #   --json     of uet-numbers and uet-numbers-large: a line of JSON for each row
 # Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
@@ -509,6 +509,20 @@ if is_wanted live; then
   else
     echo '  namespaces: skipped, needs root'
   fi
+fi
+
+# All ports and classes of a lab with traffic, as Prometheus asks for them.
+if is_wanted scrape; then
+  printf '\nMetrics\n'
+  export RAILYARD_STATE_DIR=$work/state
+  "$railyard" up "$here/../web/wide.yaml" --detach >/dev/null
+  sleep 3
+  for (( i = 0; i < 4 * runs; ++i )); do
+    sleep 0.25
+    curl -sf -o "$work/metrics" -w '%{time_total}\n' --unix-socket "$work/state/wide/api.sock" http://railyard/v1/metrics
+  done | awk '{ print $1 * 1000 }' >"$work/figures"
+  row "  scrape of 64 switches, 256 hosts ($(grep -vc '^#' "$work/metrics") samples)" ms '<= 100'
+  "$railyard" down wide >/dev/null
 fi
 
 if is_wanted start; then

@@ -8,7 +8,7 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-railyard=$root/build/release/bin/railyard
+railyard=${BUILD:-$root/build/release}/bin/railyard
 rules=$root/tools/dashboards/alerts.yml
 scenarios=$root/topologies/scenarios
 [[ -x $railyard ]] || { echo "alerts: no $railyard; build it first" >&2; exit 2; }
@@ -63,6 +63,16 @@ traffic: [ { name: incast, pattern: incast, from: [h2, h3, h4], to: h1, dscp: 26
 run: { clock: wall }
 END
 lab pfc "$work/marks.yaml" "$slow"
+# What s1 has marked needs no mark of s2, which pauses s1.
+cat >"$work/chain.yaml" <<'END'
+name: chain
+nodes: { s1: { kind: switch }, s2: { kind: switch }, h1: { kind: host }, h2: { kind: host }, h3: { kind: host } }
+links: [ [h1:1, s1:1], [h2:1, s1:2], [s1:3, s2:1], [s2:2, h3:1, { rate: 50Gbps }] ]
+qos: { default: { classes: { 3: { lossless: true, xoff: 200KB, ecn: { kmin: 10KB, kmax: 20KB } } } } }
+traffic: [ { name: incast, pattern: incast, from: [h1, h2], to: h3, dscp: 26 } ]
+run: { clock: wall }
+END
+lab chain "$work/chain.yaml" "$slow"
 lab silent "$scenarios/pfc-incast.yaml" "$slow" 'qos.default.classes.3.ecn=off'
 lab headroom "$scenarios/headroom.yaml" "$slow" 'qos.default.classes.3.headroom=20KB'
 lab watchdog "$scenarios/pfc-watchdog.yaml" "$slow" 'traffic.storm.bytes=' 'traffic.victim.bytes='
@@ -112,6 +122,11 @@ expect behind RailyardEngineBehind
 both() { curl -sf "http://$listen/api/v1/query" --data-urlencode 'query=sum(railyard_pfc_frames_total{instance="pfc",switch!="",direction="sent",kind="xoff"}) > 0 and sum(railyard_ecn_marked_packets_total{instance="pfc"}) > 0' | jq -e '.data.result | length == 1' >/dev/null; }
 until_it_is 60 both || die "lab pfc neither pauses nor marks"
 [[ $(alerts | grep '^pfc RailyardEcnSilent' || true) == '' ]] || die "a fabric that marks is said to be silent"
+passes_on() { curl -sf "http://$listen/api/v1/query" --data-urlencode 'query=sum(rate(railyard_pfc_frames_total{instance="chain",switch="s2",direction="sent",kind="xoff"}[30s])) > 0 and sum(rate(railyard_ecn_came_marked_packets_total{instance="chain",switch="s2"}[30s])) > 0 and sum(rate(railyard_ecn_marked_packets_total{instance="chain",switch="s2"}[30s])) == 0' | jq -e '.data.result | length == 1' >/dev/null; }
+until_it_is 90 passes_on || die "lab chain: s2 does not pause, or marks what has been marked"
+sleep 3
+[[ $(alerts | grep '^chain RailyardEcnSilent' || true) == '' ]] || die "a switch behind one that has marked everything is said to be silent"
+echo "ok    a switch behind one that has marked everything is not said to be silent"
 # What a loaded machine does to a lab is no mistake of the lab.
 wrong=$(alerts | grep '^healthy ' | grep -v RailyardEngineBehind || true)
 [[ -z $wrong ]] || die "on the healthy lab: $wrong"

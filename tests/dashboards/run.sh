@@ -7,7 +7,7 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-railyard=$root/build/release/bin/railyard
+railyard=${BUILD:-$root/build/release}/bin/railyard
 boards=$root/tools/dashboards
 [[ -x $railyard ]] || { echo "dashboards: no $railyard; build it first" >&2; exit 2; }
 for tool in prometheus promtool jq curl; do

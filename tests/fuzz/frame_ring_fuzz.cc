@@ -1,5 +1,5 @@
-// A process that shares a ring with the fabric writes there what it likes, at any moment: the fabric's side neither
-// reads nor writes beyond the ring, and does not go on with what cannot be.
+// A process that shares rings with the fabric, one per class to it and one from it, writes there what it likes, at any
+// moment: the fabric's side neither reads nor writes beyond them, and does not go on with what cannot be.
 //
 // Input: octets of shared memory to overwrite, and what the fabric does in between.
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <new>
 #include <span>
 
-#include "dataplane/base/frame_ring.h"
+#include "dataplane/base/class_rings.h"
 #include "tests/fuzz/expect.h"
 
 namespace {
@@ -18,14 +18,17 @@ using namespace railyard;
 
 constexpr FrameRingGeometry kGeometry{.slots = 8, .slot_octets = 128};
 
-// Of exactly the ring's size, so that the sanitizer sees each octet beyond.
+// Of exactly the size of so many rings, so that the sanitizer sees each octet beyond.
 struct Memory {
-  Memory() : octets(static_cast<std::byte*>(::operator new (kGeometry.octets(), std::align_val_t{64}))) {
-    std::memset(octets, 0, kGeometry.octets());
+  explicit Memory(std::size_t rings)
+      : size(rings * kGeometry.octets()),
+        octets(static_cast<std::byte*>(::operator new (size, std::align_val_t{64}))) {
+    std::memset(octets, 0, size);
   }
   ~Memory() { ::operator delete (octets, std::align_val_t{64}); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
+  std::size_t size;
   std::byte* octets;
 };
 
@@ -65,20 +68,22 @@ void put_all(FrameRingProducer& ring) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const Memory from_host, to_host;
-  FrameRingConsumer consumer(from_host.octets, kGeometry);
+  const Memory from_host(kPriorities), to_host(1);
+  ClassRingsConsumer consumer(from_host.octets, kGeometry);
   FrameRingProducer producer(to_host.octets, kGeometry);
   Input input{{data, size}};
   while (!input.left.empty()) {
     switch (input.number(1) % 6) {
       case 0: {  // the process writes a word anywhere
-        const std::size_t at = input.number(2) % (kGeometry.octets() / 4) * 4;
+        const std::uint32_t at = input.number(2);
         const std::uint32_t word = input.number(4);
-        std::memcpy((input.number(1) % 2 == 0 ? from_host : to_host).octets + at, &word, sizeof word);
+        const Memory& memory = input.number(1) % 2 == 0 ? from_host : to_host;
+        std::memcpy(memory.octets + at % (memory.size / 4) * 4, &word, sizeof word);
         break;
       }
       case 1: {  // or the numbers that count, by little
-        auto& header = *reinterpret_cast<FrameRingHeader*>(from_host.octets);
+        const std::size_t ring = input.number(1) % kPriorities;
+        auto& header = *reinterpret_cast<FrameRingHeader*>(from_host.octets + ring * kGeometry.octets());
         header.tail.fetch_add(input.number(1));
         break;
       }
@@ -88,13 +93,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
       }
       case 3:
-        take_all(consumer);
+        for (std::uint8_t c = 0; c < kPriorities; ++c) take_all(consumer.of(Priority{c}));
         break;
       case 4:
         put_all(producer);
         break;
       case 5:
-        if (consumer.sleep_until_frame()) consumer.wake();
+        if (consumer.sleep_until_frame(static_cast<PriorityMask>(input.number(1)))) consumer.wake();
         producer.sleep_until_room();
         break;
     }

@@ -439,14 +439,32 @@ UET_ENGINE_PACKETS |= {
 
 # What a hostile process does to its ring (frame_ring_fuzz.cc): steps of one octet and what belongs to them.
 FRAME_RINGS = {
-    "honest": bytes([1, 3, 3, 1, 5, 3, 4, 2, 8, 4]),           # frames come, all are taken; the ring fills, is emptied
-    "too_many": bytes([1, 9, 3, 1, 255, 3]),                   # more frames than slots
+    "honest": bytes([1, 3, 3, 3, 1, 5, 2, 3, 4, 2, 8, 4]),     # frames of two classes come, all are taken; the other ring fills
+    "too_many": bytes([1, 3, 9, 3, 1, 3, 255, 3]),             # more frames than slots
     "head_ahead": bytes([4, 2, 200, 4]),                       # more taken than was sent
-    "long_frame": bytes([0]) + struct.pack(">HIB", 48, 0xFFFFFFFF, 0) + bytes([1, 1, 3, 5]),  # in the first slot
-    "flags": bytes([0]) + struct.pack(">HIB", 49, 0x80000000, 0) + bytes([1, 1, 3]),
+    "long_frame": bytes([0]) + struct.pack(">HIB", 48, 0xFFFFFFFF, 0) + bytes([1, 0, 1, 3, 5, 255]),  # in the first slot
+    "flags": bytes([0]) + struct.pack(">HIB", 49, 0x80000000, 0) + bytes([1, 0, 1, 3]),
 }
 
 
+# What a hostile process does behind a NIC that it shares (application_port_fuzz.cc): the first octet says what it speaks.
+def port_frame(qp, *changes, ring=3):
+    return bytes([4, ring]) + qp.to_bytes(3, "big") + bytes([len(changes)]) + b"".join(bytes(c) for c in changes)
+
+
+APPLICATION_PORTS = {
+    "honest": bytes([0]) + port_frame(7) * 3 + bytes([5, 255]) + port_frame(7, ring=1) + bytes([5, 255]),
+    "to_itself": bytes([0]) + (port_frame(0x1001) + bytes([5, 255, 6])) * 9 + bytes([2, 4]) + bytes([6]),
+    "held_back": bytes([0]) + port_frame(7) + port_frame(7, ring=1) + bytes([5, 0x02, 5, 0xF7, 5, 0x08]),
+    "forged": bytes([0]) + port_frame(7, (6, 0)) + port_frame(7, (29, 9)) + bytes([5, 255]),
+    "malformed": bytes([0]) + port_frame(7, (12, 1)) + port_frame(7, (14, 0xFF)) + bytes([5, 255]),
+    "qp1": bytes([0]) + port_frame(1) + bytes([5, 255, 6]),
+    "too_many": bytes([0, 1, 3, 9, 5, 255, 1, 3, 255, 5, 255]),
+    "uet_of_roce": bytes([1]) + port_frame(7) + bytes([5, 255]),
+} | {
+    name: bytes([int("uet" in name)]) + bytes([3, 3, 0, (len(frame) + 1) // 2]) + frame + b"\0" * (len(frame) % 2) + bytes([5, 255, 6])
+    for name, frame in FRAMES.items() if len(frame) <= 500 and (name.startswith("roce_") or "uet" in name)
+}
 
 # Steps of processes and peers at one QP 1 (shared_gsi_fuzz.cc): whose, which port space, what, and what belongs to it.
 # Frames are MADs with headers of the fuzzer's own (2), or as they are (0: with ICRC, 1: without).
@@ -513,7 +531,7 @@ if __name__ == "__main__":
     for folder in ("api_body", "http_request", "fault_text", "parse_frame", "pfc", "quality_report", "credit_message", "roce_packet",
                    "roce_engine", "cm_mad", "trunk_message", "trunk_fragment", "uet_packet",
                    "uet_frame", "uet_engine", "frame_ring", "shared_gsi", "uet_processes", "application_message",
-                   "application_ring"):
+                   "application_port", "application_ring"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -543,7 +561,8 @@ if __name__ == "__main__":
     for name, steps in FRAME_RINGS.items():
         (corpus / "frame_ring" / f"{name}.bin").write_bytes(steps)
     for folder, inputs in {"shared_gsi": SHARED_GSI, "uet_processes": UET_PROCESSES,
-                           "application_message": APPLICATION_MESSAGES, "application_ring": APPLICATION_RINGS}.items():
+                           "application_message": APPLICATION_MESSAGES, "application_port": APPLICATION_PORTS,
+                           "application_ring": APPLICATION_RINGS}.items():
         for name, octets in inputs.items():
             (corpus / folder / f"{name}.bin").write_bytes(octets)
     for name, text in [*fault_texts(), *FAULT_VALUES.items()]:

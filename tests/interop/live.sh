@@ -6,7 +6,7 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-railyard=$root/build/release/bin/railyard
+railyard=${BUILD:-$root/build/release}/bin/railyard
 out=$(mktemp -d "${TMPDIR:-/tmp}/railyard-interop.XXXXXX")
 export RAILYARD_STATE_DIR=$out/state RAILYARD_SOFTROCE_ACCEL=${RAILYARD_SOFTROCE_ACCEL:-tcg}
 # shellcheck disable=SC2317  # called by the trap
@@ -65,6 +65,31 @@ while_broken() { # R PORT TOOL ARGUMENT...
   cat "$out/summary"
   awk -v away="$away" 'BEGIN { exit !(away > 0.5) }' && (( lost > 0 )) || return 1
   [[ -z $before || -n $(<"$out/recovered") ]]
+}
+# The link of h1's first NIC is away, and back: what the guest's kernel, its RDMA device and a program that waits for
+# events are told.
+guest_sees_its_link() {
+  local watcher rc=0
+  "$railyard" exec h1 -- ibv_asyncwatch -d rxe1 </dev/null >"$out/events" 2>&1 & watcher=$!
+  until_so grep -q 'async event' "$out/events" && until_so rxe_port_is ACTIVE 1 || return 1
+  "$railyard" link down h1:1 && until_so rxe_port_is DOWN 0 && until_so grep -qi 'port_err' "$out/events" &&
+    "$railyard" link up h1:1 && until_so rxe_port_is ACTIVE 1 && until_so grep -qi 'port_active' "$out/events" &&
+    ping_both || rc=1
+  kill "$watcher"
+  wait "$watcher" || true
+  tr '\n' ';' <"$out/events" >"$out/summary"
+  (( rc == 0 )) || cat "$out/events"
+  return "$rc"
+}
+rxe_port_is() { # STATE CARRIER
+  on h1 sh -c "ibv_devinfo -d rxe1 | grep -q 'PORT_$1' && [ \"\$(cat /sys/class/net/eth1/carrier)\" = $2 ]"
+}
+# In Mb/s, as `ethtool` shows it.
+guest_has_the_speed() {
+  local rate
+  rate=$(lab_status '.ports[] | select(.node == "h1" and .port == 1) | .rate_bps / 1000000')
+  on h1 cat /sys/class/net/eth1/speed | tee "$out/summary"
+  [[ $(<"$out/summary") == "$rate" ]]
 }
 more_than() { local n=$1; shift; (( $("$@") > n )); } # N COMMAND...
 sent_by() { lab_status ".ports[] | select(.node == \"${1%:*}\" and .port == ${1#*:}) | .tx.bytes"; } # PORT
@@ -154,6 +179,8 @@ check "Ctrl-C while guests boot leaves nothing, soon" interrupted INT
 check "SIGTERM likewise" interrupted TERM
 check "up: two guests, two rails" "$railyard" up "$root/topologies/labs/softroce-pair.yaml" --detach
 check "ping over both rails" ping_both
+check "the guest's NIC has the speed of its link" guest_has_the_speed
+check "its link goes: PORT_DOWN and an event; and comes back" guest_sees_its_link
 check "rping" rping_pair
 check "ib_write_bw, rail 1" perftest h2 h1 1 ib_write_bw -n 500
 check "ib_send_lat, rail 2" perftest h2 h1 2 ib_send_lat -n 500

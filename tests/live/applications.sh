@@ -17,12 +17,14 @@ lab=$name-$$ # beside others on this machine
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-$name.XXXXXX")
 export RAILYARD_STATE_DIR=$work/state
 cd "$work" # libraries of libfabric write files PROGRAM.HOST.btr where a program crashes
+# Of the caller's session, whose part this is: 0 where there are no autogroups.
+session_priority=$(sed 's/.*nice //' /proc/$$/autogroup 2>/dev/null || echo 0)
 # shellcheck disable=SC2317  # called by the trap
-cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
+cleanup() { echo "$session_priority" 2>/dev/null >/proc/$$/autogroup || true; "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
 trap cleanup EXIT
-# Timeouts of these programs are short: on a machine that others use, too, they and the fabric go first.
-first_of_all() { { renice -n -15 -p "$1" && echo -15 >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
-first_of_all $$
+# Timeouts of these programs are short: on a machine that others use, too, they and the fabric go first. What they start
+# inherits it.
+{ renice -n -15 -p $$ && echo -15 >/proc/$$/autogroup; } >/dev/null 2>&1 || true
 . "$root/tests/live/checks.sh"
 patience=120
 on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }
@@ -46,13 +48,15 @@ lossless() {
   (( drops == 0 ))
 }
 none_is_open() { (( $(grep -c 'has opened it' "$work/state/$lab/log") == $(grep -c 'is gone' "$work/state/$lab/log") )); }
-lab_comes_up() {
-  "$railyard" up "${spec:-$root/topologies/labs/applications.yaml}" --name "$lab" --detach || return 1
-  for pid in $("$railyard" status --json | jq .pid); do first_of_all "$pid"; done
+lab_comes_up() { # [OPTION...] of `railyard up`
+  "$railyard" up "${spec:-$root/topologies/labs/applications.yaml}" --name "$lab" --detach "$@" || return 1
 }
 down_leaves_nothing() {
   "$railyard" down || return 1
   local left
   left=$(find "$work/state" -mindepth 1)
   [[ -z $left ]] || { echo "left: $left"; return 1; }
+  # The device files go with the last lab that holds this lock; there may be others.
+  local use=/dev/infiniband/.railyard
+  [[ ! -e $use ]] || ! flock -nx "$use" true || { echo "left: $(ls -A /dev/infiniband)"; return 1; }
 }

@@ -80,13 +80,13 @@ a_killed_peer_is_missed() {
   until_so none_is_open
 }
 counted() { curl -s "http://127.0.0.1:$port/metrics" | awk -v name="^railyard_$1" '$1 ~ name { n += $2 } END { print n + 0 }'; }
-# Two hosts send more than the link to the third takes: what has no room is marked and trimmed there, and every octet
-# arrives all the same.
+# Two hosts send to the third at once, by a link whose queue holds two packets: what has no room is marked and trimmed there,
+# and every octet arrives all the same.
 congestion_is_seen() {
   "$railyard" down || return 1
   port=$(( port + 1 ))
-  "$railyard" up "$here/libfabric.yaml" --name "$lab" --detach --metrics "127.0.0.1:$port" || return 1
-  mpi h3 h1 h2 -- "$work/libfabric_mpi" 1048576 || return 1
+  spec=$here/libfabric.yaml lab_comes_up --metrics "127.0.0.1:$port" || return 1
+  mpi h3 h1 h2 -- "$work/libfabric_mpi" incast || return 1
   local marked trimmed cut again
   marked=$(fabric '[.ports[].ecn_marked] | add'); trimmed=$(counted trimmed_packets)
   # As the programs saw it: the receiver answered cut packets, and the senders retransmitted those.
@@ -103,6 +103,8 @@ built_in_host_returns_messages() {
 }
 another_job_is_refused() {
   local status=0
+  # That of the fabric file is the one that programs have.
+  RAILYARD_JOB_ID=4660 on h1 "$work/libfabric_echo" "$(address_of h4)" >"$work/out" || { cat "$work/out"; return 1; }
   RAILYARD_JOB_ID=7 on h1 "$work/libfabric_echo" "$(address_of h4)" >"$work/out" || status=$?
   cat "$work/out"
   say '%s' "$(cat "$work/out")"

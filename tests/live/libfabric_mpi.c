@@ -1,7 +1,8 @@
 // A program of MPI that compares every octet: messages of all sizes between the first rank and the last one, and
-// all-reduce over all ranks.
+// all-reduce over all ranks. Or an incast: all ranks send to the first one at once.
 //
 // usage: libfabric_mpi [MOST-OCTETS]     64 MiB by default
+//        libfabric_mpi incast
 // Prints a line for the times that are asked of it: latency of 8 octets, and the time of an all-reduce of 8 MiB.
 #include <mpi.h>
 #include <stdint.h>
@@ -60,12 +61,45 @@ static void burst(int rank, int last) {
   }
 }
 
+// The first rank waits for all messages at once, so that nothing holds back who sends them.
+static int incast(int rank, int ranks) {
+  enum { kMessages = 16, kOctets = 256 << 10 };
+  const int all = rank == 0 ? kMessages * (ranks - 1) : kMessages;
+  uint8_t* messages = malloc((size_t)all * kOctets);
+  MPI_Request* requests = malloc((size_t)all * sizeof *requests);
+  if (messages == NULL || requests == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  double from = 0;
+  if (rank == 0) {
+    for (int n = 0; n < all; ++n)
+      MPI_Irecv(messages + (size_t)n * kOctets, kOctets, MPI_BYTE, 1 + n / kMessages, n % kMessages, MPI_COMM_WORLD,
+                &requests[n]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    from = MPI_Wtime();
+  } else {
+    for (size_t i = 0; i < (size_t)all * kOctets; ++i) messages[i] = octet(i, (unsigned)rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int n = 0; n < all; ++n)
+      MPI_Isend(messages + (size_t)n * kOctets, kOctets, MPI_BYTE, 0, n, MPI_COMM_WORLD, &requests[n]);
+  }
+  MPI_Waitall(all, requests, MPI_STATUSES_IGNORE);
+  if (rank == 0) {
+    const double took = MPI_Wtime() - from;
+    const size_t each = (size_t)kMessages * kOctets;
+    for (size_t i = 0; i < (size_t)all * kOctets; ++i)
+      if (messages[i] != octet(i % each, (unsigned)(1 + i / each))) fail(rank, "message", kOctets);
+    printf("%d ranks, all right: %d messages of %d octets in %.2f s\n", ranks, all, (int)kOctets, took);
+  }
+  MPI_Finalize();
+  return 0;
+}
+
 int main(int argc, char** argv) {
-  const size_t most = argc > 1 ? strtoull(argv[1], NULL, 10) : (size_t)64 << 20;
   int rank, ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc > 1 && strcmp(argv[1], "incast") == 0) return incast(rank, ranks);
+  const size_t most = argc > 1 ? strtoull(argv[1], NULL, 10) : (size_t)64 << 20;
   const int last = ranks - 1;
   const size_t room = most < ((size_t)8 << 20) ? (size_t)8 << 20 : most;
   uint8_t *out = malloc(room), *in = malloc(room);

@@ -55,6 +55,13 @@ pid() { "$railyard" ls --json | jq '.[0].pid // empty'; }
 mkdir -p "$RAILYARD_STATE_DIR"
 before=$(inventory)
 
+# The priority that the lab is given is that of its session, too, where Linux has autogroups.
+if [[ -e /proc/self/autogroup ]]; then
+  nice -n -7 "$railyard" up "$here/lab.yaml" --name "$lab" --detach >/dev/null
+  grep -q ' nice -7$' "/proc/$(pid)/autogroup" || die "a lab with nice value -7 has a session with: $(cat "/proc/$(pid)/autogroup")"
+  "$railyard" down >/dev/null
+fi
+
 for (( i = 1; i <= times; ++i )); do
   up
   (( i % 10 != 1 )) || "$railyard" exec n1 -- ping -c 1 -W 5 n6 >/dev/null || die "no ping in round $i"

@@ -117,6 +117,20 @@ link_is_seen() {
   until_so state_is PORT_ACTIVE
 }
 state_is() { on h1 ibv_devinfo | grep -q "$1"; }
+# h1's leaf pauses class 3 for good: a program of that class waits, and one of class 1 goes on.
+a_paused_class_holds_back_no_other() {
+  local paused_server paused
+  "$railyard" fault add "name: storm, on: leaf1:1, pfc-storm: [3]" || return 1
+  port=$(( port + 1 ))
+  on h3 ib_write_bw -d railyard0 -F -u 21 -n 200 -p "$port" >"$work/paused-server" 2>&1 & paused_server=$!
+  until_so listens || return 1
+  on h1 ib_write_bw -d railyard0 -F -u 21 -n 200 -p "$port" 127.0.0.1 >"$work/paused" 2>&1 & paused=$!
+  sleep 1
+  patience=30 bandwidth ib_write_bw -n 1000 --tclass 32 || { kill "$paused_server" "$paused"; return 1; }
+  kill -0 "$paused" || { echo "class 3 was not paused"; return 1; }
+  "$railyard" fault rm storm || return 1
+  wait "$paused" && wait "$paused_server"
+}
 # A peer that is killed does not answer: the other one ends with an error, and the lab takes back what it had.
 a_killed_peer_is_missed() {
   local server client
@@ -161,6 +175,7 @@ check "ib_send_lat, events" latency ib_send_lat -e
 check "nothing was dropped" lossless
 check "1 % of loss: every octet all the same" loss_is_repaired
 check "a link that goes down is seen, and back" link_is_seen
+check "class 3 is paused: class 1 goes on" a_paused_class_holds_back_no_other
 check "a killed peer: an error here, all taken back there" a_killed_peer_is_missed
 check "down leaves nothing" down_leaves_nothing
 exit "$failed"

@@ -340,6 +340,8 @@ static void queue_limits(const struct ibv_device_attr* most) {
   a = attributes(cq);
   a.qp_type = IBV_QPT_XRC_SEND;
   REFUSES(ibv_create_qp(pd, &a), EOPNOTSUPP);
+  a.qp_type = IBV_QPT_DRIVER; // DC
+  REFUSES(ibv_create_qp(pd, &a), EOPNOTSUPP);
   struct ibv_srq_init_attr s = {.attr = {.max_wr = (uint32_t)most->max_srq_wr + 1, .max_sge = 1}};
   REFUSES(ibv_create_srq(pd, &s), EINVAL);
   s = (struct ibv_srq_init_attr){.attr = {.max_wr = 1, .max_sge = (uint32_t)most->max_srq_sge + 1}};

@@ -103,5 +103,49 @@ TEST(Traces, HaveTheRightDataWithRealPayload) {
   }
 }
 
+// A trace that consists of one all-reduce takes as long as the all-reduce, whatever the format.
+TEST(Traces, OfOneCollectiveTakeItsTime) {
+  const auto time = [](const std::string& what) {
+    Scenario s("name: t\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 4 }\n"
+               "defaults: { link: { rate: 100Gbps, cable: 3m } }\ncollectives:\n  - { name: c, " + what + " }\n");
+    s.run_to_the_end();
+    const report::CollectiveReport c = s.report().collectives.at(0);
+    EXPECT_TRUE(c.verified) << what << c.stalled << c.wrong;
+    return *c.median_ns;
+  };
+  const std::int64_t plain = time("collective: all-reduce, size: 4MiB, algorithm: ring, channels: 1");
+  const TemporaryFile simai("t.txt"), nccl("t.log");
+  simai.put("MICRO all_gpus: 4\n1\nx -1 0 NONE 0 0 NONE 0 0 ALLREDUCE 4194304 0\n");
+  EXPECT_NEAR(static_cast<double>(time("trace: " + simai.name())), static_cast<double>(plain), 0.01 * static_cast<double>(plain));
+  std::string log;
+  for (int r = 0; r < 4; ++r) {
+    const std::string who = "n:" + std::to_string(r) + ":1 [0] NCCL INFO ";
+    log += who + "ncclCommInitRank comm 0x1 rank " + std::to_string(r) + " nranks 4 cudaDev 0 commId 0x5 - Init START\n" + who +
+           "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x1 count 1048576 datatype 7 op 0 root 0 comm 0x1 [nranks=4] stream 0x1\n";
+  }
+  nccl.put(log);
+  EXPECT_NEAR(static_cast<double>(time("trace: " + nccl.name())), static_cast<double>(plain), 0.01 * static_cast<double>(plain));
+}
+
+// The samples of topologies/traces: a step takes at least its computing, and all data are right.
+TEST(Traces, OfAllFormatsRunOverAFabric) {
+  struct Sample {
+    const char* name;
+    const char* file;
+    std::int64_t compute_ns;  // of the busiest rank
+  };
+  for (const Sample& sample : {Sample{"simai-trace", "simai-tp2-dp4.txt", 2'220'006}, Sample{"chakra-trace", "chakra-4.0.et", 12'500'000}}) {
+    Scenario s = Scenario::ready(sample.name, {std::string("collectives.step.trace=" RAILYARD_SOURCE_DIR "/topologies/traces/") + sample.file});
+    s.run_to_the_end();
+    s.expect_books_balance();
+    const report::CollectiveReport c = s.report().collectives.at(0);
+    EXPECT_TRUE(c.verified) << sample.name << c.stalled << c.wrong;
+    EXPECT_EQ(c.job->compute_ns, sample.compute_ns);
+    EXPECT_GT(*c.median_ns, sample.compute_ns);
+    ASSERT_TRUE(c.timeline);
+    EXPECT_LE(c.timeline->path.compute_ns, *c.median_ns);
+  }
+}
+
 }  // namespace
 }  // namespace railyard::test

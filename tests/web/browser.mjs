@@ -7,12 +7,21 @@ import { chromium } from 'playwright-core';
 
 export const railyard = process.env.RAILYARD;
 
+// In milliseconds: how long what must happen may take on a machine that has much else to do.
+export const kPatience = 120_000;
+
 export async function startBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', `--disk-cache-dir=${mkdtempSync(join(tmpdir(), 'railyard-cache-'))}`],
   });
+}
+
+export async function newContext(browser, options) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(kPatience);
+  return context;
 }
 
 export function run(...args) {
@@ -38,7 +47,7 @@ export async function api(lab, method, target, body) {
 }
 
 // Looks again and again until it is so.
-export async function until(what, so, patience = 30_000) {
+export async function until(what, so, patience = kPatience) {
   const end = Date.now() + patience;
   for (;;) {
     if (await so()) return;

@@ -3,19 +3,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import { api, clickLink, down, railyard, ready, startBrowser, until, up } from './browser.mjs';
+import { api, clickLink, down, newContext, railyard, ready, startBrowser, until, up } from './browser.mjs';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const file = process.env.LAB;
 let lab = up(file);
 const browser = await startBrowser();
-const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
+const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
 const page = await context.newPage();
 const complaints = [];
 // What the daemon refuses on purpose is one, too.
 page.on('console', (m) => m.type() === 'error' && !m.text().includes('status of 400') && complaints.push(m.text()));
-page.setDefaultTimeout(30_000);
 page.on('pageerror', (e) => complaints.push(String(e)));
 
 const linkNamed = async (name) => {
@@ -48,9 +47,10 @@ const steps = {
     const log = execFileSync(railyard, ['logs'], { encoding: 'utf8' });
     assert.ok(!log.includes(lab.token) && !log.includes(new URL(lab.link).hash.slice(6)), 'no secrets in the log');
   },
-  // A generous bar: this machine may be busy. The figures are printed, of a first visit and of a later one.
+  // How soon is printed, of a first visit and of a later one; a bar is held to among the long steps, on a machine that does
+  // nothing else.
   async 'the first picture comes soon'() {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
     const first = await context.newPage();
     for (const visit of ['first visit', 'again']) {
       await first.goto(visit === 'again' ? lab.base : execFileSync(railyard, ['web'], { encoding: 'utf8' }).match(/http:\/\/\S+/)[0]);
@@ -59,7 +59,8 @@ const steps = {
       const at = await first.evaluate(() => Object.fromEntries(['first-contentful-paint', 'railyard-first-picture']
         .map((name) => [name, Math.round(performance.getEntriesByName(name)[0].startTime)])));
       console.log(`      ${visit}: first contentful paint ${at['first-contentful-paint']} ms, fabric ${at['railyard-first-picture']} ms`);
-      assert.ok(at['first-contentful-paint'] < 2000 && at['railyard-first-picture'] < 3000, 'it is quick');
+      assert.ok(at['railyard-first-picture'] > 0);
+      if (process.env.LONG) assert.ok(at['first-contentful-paint'] < 300, 'it is quick');
     }
     await context.close();
   },
@@ -74,7 +75,9 @@ const steps = {
     const began = Date.now();
     await page.getByRole('button', { name: 'Take down' }).click();
     await page.locator('.panel-head .badge.down').waitFor();
-    console.log(`      from click to “down” ${Date.now() - began} ms`);
+    const took = Date.now() - began;
+    console.log(`      from click to “down” ${took} ms`);
+    if (process.env.LONG) assert.ok(took < 1000, 'within a second');
     assert.equal(await portIsUp('leaf-r1', 9), false);
     await page.screenshot({ path: `${process.env.OUT}/cut.png` });
     // Traffic goes by the other spine.
@@ -98,8 +101,12 @@ const steps = {
     await page.getByLabel('Fault', { exact: true }).selectOption('loss');
     await page.getByLabel('probability', { exact: true }).first().fill('20%');
     await page.getByText("railyard fault add 'on:").waitFor();
+    const began = Date.now();
     await page.getByRole('button', { name: 'Inject', exact: true }).click();
     await page.locator('.panel-head .badge.degraded').waitFor();
+    const took = Date.now() - began;
+    console.log(`      from click to “degraded” ${took} ms`);
+    if (process.env.LONG) assert.ok(took < 1000, 'within a second');
     const { body } = await api(lab, 'GET', '/faults');
     assert.equal(body.faults.at(-1).what, 'loss');
     assert.equal(body.faults.at(-1).active, true);
@@ -144,6 +151,11 @@ const steps = {
     await until('the rate is set', async () => (await api(lab, 'GET', '/settings/traffic.rails.rate')).body.settings[0].value === '170Gbps');
   },
   async 'a capture of the selected link is started, stopped and downloaded'() {
+    // Little traffic: what is kept must not be full before it is stopped.
+    const rates = ['rails', 'across', 'back', 'incast'].map((name) => `traffic.${name}.rate`);
+    const before = (await api(lab, 'GET', '/settings')).body.settings.filter((s) => rates.includes(s.path));
+    assert.equal(before.length, rates.length);
+    await api(lab, 'POST', '/settings', { set: rates.map((path) => `${path}=1Gbps`) });
     await clickLink(page, await linkNamed('leaf-r1:9'));
     await page.getByLabel('Port to capture').selectOption('leaf-r1:9');
     await page.getByText('railyard capture leaf-r1:9 -w leaf-r1-9.pcapng --lab page').waitFor();
@@ -160,6 +172,7 @@ const steps = {
     assert.ok(execFileSync(railyard, ['decode', file], { encoding: 'utf8' }).includes(' roce '), 'and frames of RoCE');
     await row.getByRole('button', { name: 'Forget' }).click();
     await until('it is forgotten', async () => (await api(lab, 'GET', '/captures')).body.captures.length === 0);
+    await api(lab, 'POST', '/settings', { set: before.map((s) => `${s.path}=${s.value}`) });
   },
   async 'the report is opened'() {
     await page.getByRole('application', { name: 'Fabric' }).focus();
@@ -200,7 +213,7 @@ const steps = {
     await route.getByRole('button').click();
     assert.equal(await page.locator('.shown').count(), 0);
   },
-  async 'traffic is stopped and started again'() {
+  async 'traffic and a collective are stopped and started again'() {
     await page.getByRole('tab', { name: 'Workloads' }).click();
     const row = page.locator('tr').filter({ hasText: 'incast' }).first();
     await row.getByRole('button', { name: 'Stop' }).click();
@@ -209,17 +222,22 @@ const steps = {
     await row.getByText('130 Gb/s').waitFor();
     const c = page.locator('.list li').filter({ hasText: 'gradients' });
     await until('it progresses', async () => Number(await c.getByRole('progressbar').getAttribute('value')) > 0);
+    await c.getByRole('button', { name: 'Stop', exact: true }).click();
+    await c.getByText('stopped', { exact: true }).waitFor();
+    assert.equal((await api(lab, 'GET', '/collectives')).body.collectives[0].stopped, true);
+    await c.getByRole('button', { name: 'Start', exact: true }).click();
+    await c.getByText('running', { exact: true }).waitFor();
   },
   async 'who pauses whom is drawn, now and in the past'() {
     await page.getByRole('tab', { name: 'Pauses' }).click();
-    await page.locator('.list li').filter({ hasText: 'is the root' }).first().waitFor({ timeout: 20_000 });
+    await page.locator('.list li').filter({ hasText: 'is the root' }).first().waitFor();
     await page.locator('.shown').filter({ hasText: 'Pauses now' }).waitFor();
     await page.screenshot({ path: `${process.env.OUT}/pauses.png` });
     await page.getByLabel('Look back').focus();
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     await page.getByText(/PFC pauses at /).waitFor();
-    await until('the past has trees', async () => (await page.locator('.list li').count()) > 0, 20_000);
+    await until('the past has trees', async () => (await page.locator('.list li').count()) > 0);
     await page.getByRole('button', { name: 'Back to now' }).click();
     await page.getByRole('tab', { name: 'Log' }).click();
     assert.equal(await page.locator('.shown').count(), 0, 'drawn only while it is shown');
@@ -276,27 +294,27 @@ const steps = {
       await page.getByRole('button', { name: /Switch to/ }).click();
     }
   },
-  async 'frames come quickly'() {
+  async 'it moves'() {
     const before = await page.evaluate(() => globalThis.railyardFrames.painted);
-    await page.waitForTimeout(1000);
-    const painted = (await page.evaluate(() => globalThis.railyardFrames.painted)) - before;
-    console.log(`      ${painted} frames in a second`);
-    assert.ok(painted >= 10, 'it moves');
+    const began = Date.now();
+    await page.waitForFunction((n) => globalThis.railyardFrames.painted >= n + 60, before);
+    console.log(`      60 frames in ${Date.now() - began} ms`);
   },
   async 'a long run in virtual time is followed, cannot be changed, and comes to the same'() {
-    const args = ['run', file, '--set', 'run.clock=virtual', '--duration', '30ms', '--digest', '--json'];
+    const args = ['run', file, '--set', 'run.clock=virtual', '--duration', '60ms', '--digest', '--json'];
     const digest = (json) => JSON.parse(json).trace_digest;
     // The collective is not done by then: no exit code of 0.
     const alone = digest(spawnSync(railyard, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 }).stdout);
     assert.ok(alone);
-    const run = spawn(railyard, [...args, '--web'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    // The browser goes first: the run must not be over before it is looked at.
+    const run = spawn('nice', ['-n', '19', railyard, ...args, '--web'], { stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     let out = '';
     run.stderr.on('data', (d) => (said += d));
     run.stdout.on('data', (d) => (out += d));
     const over = new Promise((done) => run.on('exit', done));
     await until('it says where', async () => said.includes('Token: '));
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
     const follower = await context.newPage();
     await follower.goto(said.match(/http:\/\/\S+/)[0]);
     await ready(follower);
@@ -307,14 +325,14 @@ const steps = {
     const refused = await fetch(`${new URL(said.match(/http:\/\/\S+/)[0]).origin}/v1/links`, {
       method: 'POST', headers: { Authorization: `Bearer ${said.match(/Token: (\S+)/)[1]}` }, body: '{"link": "leaf-r1:9", "up": false}' });
     assert.equal(refused.status, 409);
-    await follower.getByRole('alert').filter({ hasText: 'The run has ended.' }).waitFor({ timeout: 60_000 });
+    await follower.getByRole('alert').filter({ hasText: 'The run has ended.' }).waitFor();
     await over;
     assert.equal(digest(out), alone);
     await follower.screenshot({ path: `${process.env.OUT}/run.png` });
     await context.close();
   },
   async 'a phone shows, and changes nothing'() {
-    const phone = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const phone = await newContext(browser, { viewport: { width: 390, height: 844 } });
     const small = await phone.newPage();
     await small.goto(execFileSync(railyard, ['web'], { encoding: 'utf8' }).match(/http:\/\/\S+/)[0]);
     await ready(small);
@@ -326,7 +344,7 @@ const steps = {
     await phone.close();
   },
   async 'a used link, a wrong token and other pages are refused'() {
-    const other = await browser.newContext();
+    const other = await newContext(browser);
     const stranger = await other.newPage();
     await stranger.goto(lab.link);
     await stranger.getByText('has been used before').waitFor();
@@ -349,11 +367,11 @@ const steps = {
     assert.equal(rebound, '403');
   },
   async 'a daemon of another version is said, and one that knows other requests'() {
-    const other = await browser.newContext();
+    const other = await newContext(browser);
     const stranger = await other.newPage();
     await stranger.route('**/v1/events*', (route) => route.fulfill({
       contentType: 'text/event-stream', body: 'event: hello\ndata: {"ends":80}\n\nevent: state\ndata: '
-        + JSON.stringify({ name: 'page', version: '99.0', pid: 1, held: false, size: { switches: 0, hosts: 0, links: 40, flows: 0, collectives: 0 }, faults: [], links_down: [], hosts: [] }) + '\n\n',
+        + JSON.stringify({ name: 'page', version: '99.0', pid: 1, held: false, size: { switches: 0, hosts: 0, links: 40, flows: 0, collectives: 0 }, faults: [], links_down: [], hosts: [], collectives: [] }) + '\n\n',
     }));
     await stranger.goto(execFileSync(railyard, ['web'], { encoding: 'utf8' }).match(/http:\/\/\S+/)[0]);
     await stranger.getByRole('alert').filter({ hasText: 'The daemon is Railyard 99.0 now' }).waitFor();
@@ -363,7 +381,7 @@ const steps = {
     await other.close();
   },
   async 'an element that went away while it was selected is said'() {
-    const other = await browser.newContext();
+    const other = await newContext(browser);
     const watcher = await other.newPage();
     await watcher.goto(execFileSync(railyard, ['web'], { encoding: 'utf8' }).match(/http:\/\/\S+/)[0]);
     await ready(watcher);
@@ -378,7 +396,7 @@ const steps = {
     await watcher.evaluate(() => globalThis.railyardReconnect());
     await watcher.getByRole('alert').filter({ hasText: 'broke off' }).waitFor();
     await watcher.context().setOffline(false);
-    await watcher.getByRole('alert').filter({ hasText: 'spine2 is gone' }).waitFor({ timeout: 15000 });
+    await watcher.getByRole('alert').filter({ hasText: 'spine2 is gone' }).waitFor();
     await watcher.getByRole('button', { name: 'Show the whole lab' }).click();
     await other.close();
   },
@@ -387,60 +405,75 @@ const steps = {
     const { body } = await api(lab, 'GET', '/lab');
     process.kill(body.pid, 'SIGKILL');
     await page.getByRole('alert').filter({ hasText: 'connection to the daemon broke off' }).waitFor();
-    await page.getByRole('alert').filter({ hasText: 'The daemon is gone' }).waitFor({ timeout: 15000 });
+    await page.getByRole('alert').filter({ hasText: 'The daemon is gone' }).waitFor();
     await page.screenshot({ path: `${process.env.OUT}/gone.png` });
     down();
     const before = new URL(lab.base).port;
     lab = up(file, '--listen', `127.0.0.1:${before}`);
-    await page.getByText('The lab was started anew').waitFor({ timeout: 15000 });
+    await page.getByText('The lab was started anew').waitFor();
     await page.goto(lab.link);
     await ready(page);
   },
-  async 'a thousand hosts, folded and unfolded, move without stutter'() {
-    const large = up(file.replace('lab.yaml', 'large.yaml'));
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-    const wide = await context.newPage();
-    await wide.goto(large.link);
-    await ready(wide);
-    // Frames in two seconds of zooming in and out, and the longest time without one.
-    const moved = () => wide.evaluate(async () => {
-      const canvas = document.querySelector('canvas');
-      const began = performance.now();
-      const before = globalThis.railyardFrames.painted;
-      let last = began;
-      let longest = 0;
-      for (let i = 0; performance.now() - began < 2000; ++i) {
-        await new Promise((next) => requestAnimationFrame(next));
-        const now = performance.now();
-        longest = Math.max(longest, now - last);
-        last = now;
-        canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: i % 40 < 20 ? -30 : 30, clientX: 500, clientY: 300, bubbles: true, cancelable: true }));
-      }
-      return { rate: Math.round((globalThis.railyardFrames.painted - before) / 2), longest: Math.round(longest) };
-    });
-    for (const [how, button] of [['folded', null], ['unfolded', 'Unfold'], ['folded again', 'Fold']]) {
-      const began = Date.now();
-      if (button) {
-        const painted = await wide.evaluate(() => globalThis.railyardFrames.painted);
-        await wide.getByRole('button', { name: button, exact: true }).click();
-        await wide.getByRole('button', { name: button === 'Fold' ? 'Unfold' : 'Fold', exact: true }).waitFor();
-        await wide.waitForFunction((n) => globalThis.railyardFrames.painted > n, painted);
-      }
-      const took = Date.now() - began;
-      const { rate, longest } = await moved();
-      console.log(`      ${how}: ${button ? `after ${took} ms, ` : ''}${rate} frames/s while it moves, longest gap ${longest} ms`);
-      assert.ok(rate >= 5, 'it moves');
-    }
-    await wide.screenshot({ path: `${process.env.OUT}/large.png` });
-    await context.close();
+  async 'a large lab, 64 switches and 256 hosts, is drawn within a frame at 60 frames/s'() {
+    await drawnInTime('wide.yaml');
+  },
+  async 'a large lab, a thousand hosts, folded and unfolded, is drawn without stutter'() {
+    await drawnInTime('large.yaml');
   },
 };
+
+// Moves the picture of a lab for two seconds, folded and unfolded. Asserted is how long this page's own code takes for a
+// frame: that depends less on what else this machine does than frames per second do. A frame at 60/s has 16.7 ms, half of
+// which is the browser's; what is drawn anew, four times a second, may take all of it.
+async function drawnInTime(lab) {
+  const kMostMoved = 8; // ms, of 95 % of the frames while it moves
+  const kMostDrawn = 16.7; // ms, half of the times that all is drawn
+  const large = up(file.replace('lab.yaml', lab));
+  const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
+  const wide = await context.newPage();
+  await wide.goto(large.link);
+  await ready(wide);
+  const moved = () => wide.evaluate(async () => {
+    const canvas = document.querySelector('canvas');
+    const { railyardFrames: frames } = globalThis;
+    const began = performance.now();
+    const before = frames.painted;
+    frames.moved.length = frames.drawn.length = 0;
+    for (let i = 0; performance.now() - began < 2000; ++i) {
+      await new Promise((next) => requestAnimationFrame(next));
+      // Moved, and from time to time at rest: then all of it is drawn anew.
+      if (performance.now() % 500 < 250) canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: i % 40 < 20 ? -30 : 30, clientX: 500, clientY: 300, bubbles: true, cancelable: true }));
+    }
+    const share = (times, of) => [...times].sort((a, b) => a - b)[Math.floor(times.length * of)] ?? 0;
+    return { rate: Math.round((frames.painted - before) / 2), moved: frames.moved.length, drawn: frames.drawn.length, p95: share(frames.moved, 0.95), median: share(frames.drawn, 0.5) };
+  });
+  for (const [how, button] of [['folded', null], ['unfolded', 'Unfold'], ['folded again', 'Fold']]) {
+    const began = Date.now();
+    if (button) {
+      if (await wide.getByRole('button', { name: button, exact: true }).count() === 0) continue; // it has nothing to fold
+      const painted = await wide.evaluate(() => globalThis.railyardFrames.painted);
+      await wide.getByRole('button', { name: button, exact: true }).click();
+      await wide.getByRole('button', { name: button === 'Fold' ? 'Unfold' : 'Fold', exact: true }).waitFor();
+      await wide.waitForFunction((n) => globalThis.railyardFrames.painted > n, painted);
+    }
+    const took = Date.now() - began;
+    const m = await moved();
+    const ms = (t) => t.toFixed(1);
+    console.log(`      ${lab}, ${how}: ${button ? `after ${took} ms, ` : ''}${m.rate} frames/s; of the page's own time p95 ${ms(m.p95)} ms in ${m.moved} moved frames, median ${ms(m.median)} ms in ${m.drawn} drawn ones`);
+    assert.ok(m.drawn > 0, 'it is drawn');
+    assert.ok(m.p95 <= kMostMoved, `p95 of a moved frame is ${ms(m.p95)} ms; expected at most ${kMostMoved}`);
+    assert.ok(m.median <= kMostDrawn, `a drawn frame takes ${ms(m.median)} ms; expected at most ${kMostDrawn}`);
+  }
+  await wide.screenshot({ path: `${process.env.OUT}/${lab}.png` });
+  await context.close();
+  spawnSync(railyard, ['down', lab.replace('.yaml', '')], { stdio: 'ignore' });
+}
 
 let failed = 0;
 const only = process.argv[2];
 for (const [name, step] of Object.entries(steps)) {
   if (only && !name.includes(only) && name !== Object.keys(steps)[0]) continue;
-  if (!only && !process.env.LONG && name.startsWith('a thousand hosts')) continue;
+  if (!only && !process.env.LONG && name.startsWith('a large lab')) continue;
   const began = Date.now();
   try {
     await step();

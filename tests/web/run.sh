@@ -3,14 +3,16 @@
 #
 # usage: tests/web/run.sh [--pictures | --all] [STEP]
 #   --pictures   only makes the screenshots of docs/pictures/
-#   --all        the long steps, too: a thousand hosts
+#   --all        the long steps, too: large labs
+#   BUILD        (environment) the build to test, if it is not build/release
 #   STEP         only the browser's steps whose names contain this
 # Needs the release build (build/release) with the page (Node.js and npm), and Debian's chromium. No root.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-RAILYARD=$root/build/release/bin/railyard
-page=$root/build/release/tools/web/page
+build=${BUILD:-$root/build/release}
+RAILYARD=$build/bin/railyard
+page=$build/tools/web/page
 [[ -x $RAILYARD ]] || { echo "web: no $RAILYARD; build it first" >&2; exit 2; }
 for tool in node npm chromium curl; do
   command -v "$tool" >/dev/null || { echo "web: skipped: no $tool (Debian: nodejs npm chromium curl)"; exit 77; }
@@ -44,4 +46,4 @@ if [[ -z ${1-} ]]; then
   (( gzipped <= 300 * 1024 )) || { echo "web: the page has $gzipped bytes compressed; expected at most 307200" >&2; exit 1; }
   npx vitest run --reporter=dot
 fi
-timeout 300 node browser/page.mjs "$@"
+timeout 900 node browser/page.mjs "$@"

@@ -34,8 +34,8 @@ cleanup() { "$railyard" down "$lab" >/dev/null 2>&1 || true; rm -rf -- "$work"; 
 trap cleanup EXIT
 # The fabric and the programs are more busy threads than a small machine has processors, and programs time out: they go
 # before what else runs here, and the fabric before them.
-first() { { renice -n "$2" -p "$1" && echo "$2" >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
-first $$ -10
+first=()
+if { renice -n -10 -p $$ && echo -10 >/proc/$$/autogroup; } >/dev/null 2>&1; then first=(nice -n -5); fi
 mpicc -O2 -o "$work/allreduce" "$here/allreduce.c"
 
 declare -A layer=(
@@ -52,8 +52,7 @@ unset 'ranks[-1]'
 run() { # TRANSPORT
   local fabric=()
   [[ $1 == roce ]] || fabric=("${uet_fabric[@]}")
-  "$railyard" up "$root/topologies/labs/applications-compare.yaml" --name "$lab" --detach "${fabric[@]+"${fabric[@]}"}" >/dev/null
-  first "$("$railyard" status --json | jq .pid)" -15
+  "${first[@]+"${first[@]}"}" "$railyard" up "$root/topologies/labs/applications-compare.yaml" --name "$lab" --detach "${fabric[@]+"${fabric[@]}"}" >/dev/null
   # shellcheck disable=SC2086
   UCX_TLS=rc_v,ud_v,self UCX_NET_DEVICES=railyard0:1 UCX_RC_TIMEOUT=8s timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none \
     ${layer[$1]} "${ranks[@]}" </dev/null >"$work/$1" 2>"$work/errors" & local program=$!

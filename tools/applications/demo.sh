@@ -18,13 +18,12 @@ cleanup() { "$railyard" down "$lab" >/dev/null 2>&1 || true; rm -rf -- "$work"; 
 trap cleanup EXIT
 # The fabric and the programs are more busy threads than a small machine has processors, and programs time out: they go
 # before what else runs here, and the fabric before them.
-first() { { renice -n "$2" -p "$1" && echo "$2" >"/proc/$1/autogroup"; } >/dev/null 2>&1 || true; }
-first $$ -10
+first=()
+if { renice -n -10 -p $$ && echo -10 >/proc/$$/autogroup; } >/dev/null 2>&1; then first=(nice -n -5); fi
 show() { printf '\n$ %s\n' "$*"; }
 
 show "railyard up topologies/labs/applications.yaml --detach"
-"$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
-for pid in $("$railyard" status --json | jq .pid); do first "$pid" -15; done
+"${first[@]+"${first[@]}"}" "$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
 
 show "railyard exec h3 -- ib_write_bw -d railyard0 &"
 show "railyard exec h1 -- ib_write_bw -d railyard0 127.0.0.1"

@@ -9,7 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "control/daemon/verbs_tree.h"
+#include "control/daemon/device_nodes.h"
 
 namespace railyard::tools {
 namespace {

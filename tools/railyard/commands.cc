@@ -23,6 +23,9 @@ void add_schema(CLI::App* command, int& exit_code);
 void add_run(CLI::App* command, int& exit_code);
 void add_sweep(CLI::App* command, int& exit_code);
 void add_collperf(CLI::App* command, int& exit_code);
+void add_estimate(CLI::App* command, int& exit_code);
+void add_scale(CLI::App* command, int& exit_code);
+void add_place(CLI::App* command, int& exit_code);
 void add_blast(CLI::App* command, int& exit_code);
 void add_compare_transports(CLI::App* command, int& exit_code);
 void add_compare(CLI::App* command, int& exit_code);
@@ -47,6 +50,8 @@ void add_agent(CLI::App* command, int& exit_code);
 void add_again(CLI::App* command, int& exit_code);
 void add_stop(CLI::App* command, int& exit_code);
 void add_link(CLI::App* command, int& exit_code);
+void add_convert(CLI::App* command, int& exit_code);
+void add_matrix(CLI::App* command, int& exit_code);
 void add_drain(CLI::App* command, int& exit_code);
 void add_undrain(CLI::App* command, int& exit_code);
 void add_fault(CLI::App* command, int& exit_code);
@@ -83,6 +88,8 @@ constexpr std::array kCommands{
     Command{"hosts", kFiles, "Print the addresses of a fabric file in the format of /etc/hosts", add_hosts},
     Command{"export", kFiles, "Print a fabric file for other programs: Graphviz, containerlab, addresses as CSV", add_export},
     Command{"import", kFiles, "Print a topology file of containerlab as a fabric file", add_import},
+    Command{"convert", kFiles, "Convert a trace of a job: GOAL, SimAI, Chakra, NCCL logs to GOAL or CSV", add_convert},
+    Command{"matrix", kFiles, "Show who sends how much to whom in collectives and traces: table, CSV, SVG", add_matrix},
     Command{"routes", kFiles, "Print the forwarding tables of switches, and how they have changed", add_routes},
     Command{"path", kFiles, "Print the way of a packet through the switches, and why", add_path},
     Command{"topologies", kFiles, "List the designs that one line brings up, with their parameters", add_topologies},
@@ -91,6 +98,9 @@ constexpr std::array kCommands{
     Command{"run", kRuns, "Run a lab and report the results", add_run},
     Command{"sweep", kRuns, "Run a lab with all combinations of values; print one table", add_sweep},
     Command{"collperf", kRuns, "Run a collective at many sizes; print the table of nccl-tests", add_collperf},
+    Command{"estimate", kRuns, "Estimate collectives and jobs without packets: large ones in seconds", add_estimate},
+    Command{"scale", kRuns, "Estimate a job with more and more GPUs: strong and weak scaling", add_scale},
+    Command{"place", kRuns, "Find the placement of a job's ranks that is quickest", add_place},
     Command{"blast", kRuns, "Let each part of a lab fail in turn; print what each failure costs", add_blast},
     Command{"compare-transports", kRuns, "Run a lab with several transports; print them side by side",
             add_compare_transports},
@@ -116,8 +126,8 @@ constexpr std::array kCommands{
     Command{"attach", kHosts, "Attach a namespace, TAP, interface or VM to a NIC", add_attach},
     Command{"detach", kHosts, "Detach it; the NIC becomes a built-in host again", add_detach},
     Command{"agent", kHosts, "Run railyard-agent on a host; its RDMA devices become ranks", add_agent, 1},
-    Command{"again", kHosts, "Repeat a collective or flow of agents; start stopped traffic", add_again},
-    Command{"stop", kHosts, "Stop built-in traffic", add_stop},
+    Command{"again", kHosts, "Repeat a collective or flow; start what was stopped", add_again},
+    Command{"stop", kHosts, "Stop built-in traffic or a collective", add_stop},
 
     Command{"link", kChange, "Take a link down or bring it up", add_link},
     Command{"fault", kChange, "Inject faults into links, frames, queues, switches, hosts", add_fault},

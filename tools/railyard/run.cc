@@ -30,6 +30,7 @@
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
+#include "control/timeline/trace_events.h"
 #include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/eta.h"
@@ -69,6 +70,7 @@ struct RunOptions {
   std::string flow_series;
   std::string flow_csv;
   std::string steps;
+  std::string trace;
   std::string metrics;
   std::string metrics_every;
   std::uint32_t metrics_stretch = 1;
@@ -164,6 +166,7 @@ std::vector<std::string> overrides(const RunOptions& o) {
   if (!o.duration.empty()) sets.push_back("run.duration=" + o.duration);
   if (!o.scale.empty()) sets.push_back("run.scale=" + o.scale);
   if (!o.payload.empty()) sets.push_back("run.payload=" + o.payload);
+  if (!o.trace.empty()) sets.push_back("run.timeline=true");
   if (!o.int_one_in.empty()) sets.push_back("run.int.one-in=" + o.int_one_in);
   return sets;
 }
@@ -184,6 +187,7 @@ std::string command_of(const RunOptions& o) {
   add("--payload", o.payload);
   add("--series", o.series);
   add("--series-every", o.series_every);
+  add("--trace", o.trace);
   add("--flow-series", o.flow_series);
   add("--metrics", o.metrics);
   add("--metrics-every", o.metrics_every);
@@ -224,15 +228,17 @@ int run(const RunOptions& o) {
                                                       {"--flow-series", o.flow_series},
                                                       {"--flow-csv", o.flow_csv},
                                                       {"--steps", o.steps},
+                                                      {"--trace", o.trace},
                                                       {"--metrics", o.metrics},
                                                       {"--int", o.int_file},
                                                       {"--fault-log", o.fault_log}},
                                                      o.json);
   // Before the run, which would be lost otherwise.
-  std::optional<ResultFile> junit, flow_csv, steps, fault_log;
+  std::optional<ResultFile> junit, flow_csv, steps, trace, fault_log;
   if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
   if (!o.flow_csv.empty()) flow_csv.emplace(o.flow_csv, "--flow-csv");
   if (!o.steps.empty()) steps.emplace(o.steps, "--steps");
+  if (!o.trace.empty()) trace.emplace(o.trace, "--trace");
   if (!o.fault_log.empty()) fault_log.emplace(o.fault_log, "--fault-log");
   // With its fix it does not show any more what the file says.
   const std::vector<std::string>& fix = spec.diagnosis.set;
@@ -307,6 +313,7 @@ int run(const RunOptions& o) {
     });
   if (flow_csv) keep([&] { flow_csv->write(report::flow_csv(report)); });
   if (steps) keep([&] { steps->write(report::step_csv(report)); });
+  if (trace) keep([&] { trace->write(timeline::trace_events(session.lab())); });
   if (fault_log) keep([&] { fault_log->write(log_of(session)); });
   if (junit) keep([&] { junit->write(report::junit_xml({report::junit_suite(report)})); });
   if (report.run.interrupted)
@@ -358,6 +365,11 @@ void add_run(CLI::App* command, int& exit_code) {
   command->add_option("--series-every", o->series_every, "Sampling interval of both series (default 10us)")
       ->type_name("TIME");
   command->add_option("--steps", o->steps, "Write the repeats of collectives, steps of training too: one row each (CSV)")
+      ->type_name("FILE");
+  command
+      ->add_option("--trace", o->trace,
+                   "Write what each rank of collectives and traces did and when, for ui.perfetto.dev (Chrome trace events, JSON). "
+                   "Sets run.timeline")
       ->type_name("FILE");
   auto* metrics =
       command->add_option("--metrics", o->metrics, "Write the metrics of a live lab with simulated time, for Prometheus (OpenMetrics)")

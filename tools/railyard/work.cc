@@ -295,10 +295,11 @@ void add_again(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
-  command->add_option("NAME", *name, "A collective or flow that failed or completed (see `railyard status`), or traffic that was stopped")
+  command->add_option("NAME", *name, "A collective or flow of agents that has ended (see `railyard status`), or what `railyard stop` has stopped")
       ->required();
   command->footer(
-      "What has agents starts when they have joined. The lab keeps running.\n"
+      "A built-in collective runs as many iterations more as the file says. What has agents starts when they have joined.\n"
+      "The lab keeps running.\n"
       "Example:\n  railyard restart h1 && railyard agent h1 & railyard again gradients");
   command->callback([=, &exit_code] {
     const LabDir dir = chosen_lab(*lab);
@@ -312,14 +313,15 @@ void add_stop(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
-  command->add_option("NAME", *name, "Built-in traffic of the fabric file (`traffic:`)")->required();
+  command->add_option("NAME", *name, "Built-in traffic or a built-in collective of the fabric file")->required();
   command->footer(
-      "Its rate becomes 1 bit/s for each queue pair, until `railyard again NAME`. Packets already queued are delivered.\n"
+      "Until `railyard again NAME`. The rate of traffic becomes 1 bit/s for each queue pair; packets already queued are\n"
+      "delivered. A collective finishes the iteration that goes on, and begins no other.\n"
       "Example:\n  railyard stop incast; railyard again incast");
   command->callback([=, &exit_code] {
     const LabDir dir = chosen_lab(*lab);
     const auto done = ask(dir, "POST", "/stop", {{"name", *name}});
-    fmt::print("lab {}: traffic {} stopped\n", dir.name(), done["name"].get<std::string>());
+    fmt::print("lab {}: {} {} stopped\n", dir.name(), done["what"].get<std::string>(), done["name"].get<std::string>());
     exit_code = kOk;
   });
 }

@@ -20,6 +20,7 @@
 #include "control/lab/version.h"
 #include "control/spec/input_error.h"
 #include "tools/railyard/arguments.h"
+#include "tools/railyardd/session_nice.h"
 #include "tools/web/page.h"
 
 namespace {
@@ -70,6 +71,7 @@ int daemon_main(int argc, char** argv) {
   const int ready_fd = options->ready_fd;
   // Programs that the daemon starts may outlive this: whoever waits would wait for them.
   if (ready_fd >= 0) ::fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
+  share_nice_with_session();
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   std::signal(SIGPIPE, SIG_IGN);

@@ -32,7 +32,7 @@ kernel_pkg=${RAILYARD_SOFTROCE_KERNEL_PKG:-linux-image-amd64}
 # Tools that go into the guest, and the packages they are taken from.
 packages=(busybox-static bash iproute2 ibverbs-utils ibverbs-providers perftest rdmacm-utils libibverbs-dev librdmacm-dev)
 tools=(bash ip tc ss rdma
-  ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong
+  ibv_asyncwatch ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong
   rping udaddy ucmatose
   ib_send_bw ib_send_lat ib_write_bw ib_write_lat ib_read_bw ib_read_lat
   ib_atomic_bw ib_atomic_lat)

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -75,6 +76,18 @@ std::expected<Answer, OpenError> receive(int socket) {
   return answer;
 }
 
+// The DSCP of data, where a program does not choose one.
+constexpr std::size_t kUsualDscp = 26;
+
+// Has memory that is mapped there; 0, or an errno. Linux before 5.14 cannot, and the first access does it.
+int populate(std::byte* at, std::size_t octets) noexcept {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(at) / page * page;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(at) + octets;
+  if (::madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE) == 0) return 0;
+  return errno == EINVAL ? 0 : errno;
+}
+
 }  // namespace
 
 std::expected<std::unique_ptr<Connection>, OpenError> Connection::open(const std::string& socket,
@@ -107,15 +120,21 @@ std::optional<OpenError> Connection::map(const Welcome& welcome, FileDescriptor 
   struct stat s {};
   if (::fstat(memory.get(), &s) != 0 || static_cast<std::size_t>(s.st_size) < rings.octets())
     return OpenError{EPROTO, "the lab's shared memory is too small"};
-  void* const mapped =
-      ::mmap(nullptr, rings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory.get(), 0);
-  if (mapped == MAP_FAILED)
-    return OpenError{errno, std::string("cannot map the lab's memory: ") + std::strerror(errno)};
+  const auto no_memory = [](int error) {
+    return OpenError{error, std::string("cannot map the lab's memory: ") + std::strerror(error)};
+  };
+  void* const mapped = ::mmap(nullptr, rings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  if (mapped == MAP_FAILED) return no_memory(errno);
   // The daemon would not see a child that used it (leave_to_parent() is for those that fork(2) made).
   ::madvise(mapped, rings.octets(), MADV_DONTFORK);
   memory_ = static_cast<std::byte*>(mapped);
   memory_octets_ = rings.octets();
-  to_fabric_.emplace(rings.ring_to_fabric(memory_), rings.to_fabric);
+  // What most programs use is there from the beginning; rings of other classes cost nothing until then.
+  const std::size_t usual = nic_.dscp_to_class[kUsualDscp] % kPriorities * rings.to_fabric.octets();
+  for (const auto& [at, octets] : {std::pair{memory_, FrameRingPairGeometry::kStateOctets + rings.to_host.octets()},
+                                   std::pair{rings.rings_to_fabric(memory_) + usual, rings.to_fabric.octets()}})
+    if (const int error = populate(at, octets); error != 0) return no_memory(error);
+  to_fabric_.emplace(rings.rings_to_fabric(memory_), rings.to_fabric);
   from_fabric_.emplace(rings.ring_to_host(memory_), rings.to_host);
   return std::nullopt;
 }

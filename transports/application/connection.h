@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/base/class_rings.h"
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/base/frame_ring_pair.h"
 #include "transports/application/handshake.h"
@@ -40,7 +41,7 @@ class Connection {
   // Of the transport engine, as the daemon sent them.
   std::span<const std::byte> settings() const noexcept { return settings_; }
 
-  FrameRingProducer& to_fabric() noexcept { return *to_fabric_; }
+  ClassRingsProducer& to_fabric() noexcept { return *to_fabric_; }
   FrameRingConsumer& from_fabric() noexcept { return *from_fabric_; }
   // The NIC's link to the fabric.
   bool link_up() const noexcept {
@@ -80,7 +81,7 @@ class Connection {
   std::vector<std::byte> settings_;
   std::byte* memory_ = nullptr;
   std::size_t memory_octets_ = 0;
-  std::optional<FrameRingProducer> to_fabric_;
+  std::optional<ClassRingsProducer> to_fabric_;
   std::optional<FrameRingConsumer> from_fabric_;
 };
 

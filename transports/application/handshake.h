@@ -19,7 +19,7 @@ namespace railyard::application {
 
 inline constexpr std::uint32_t kMagic = 0x52'59'41'50;  // "RYAP"
 // Of messages and memory. Application and daemon come from one build, or this differs.
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 
 // What the application is going to speak. Each has numbers and settings of its own.
 enum class Transport : std::uint32_t { kRoce, kUet };

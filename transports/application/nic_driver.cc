@@ -176,7 +176,7 @@ void NicDriver::run() noexcept {
         if (connection_->from_fabric().broken()) lose();
         continue;
       }
-      if (ring_full_ && !connection_->to_fabric().sleep_until_room()) {
+      if (full_ != 0 && !connection_->to_fabric().sleep_until_room(full_)) {
         if (connection_->to_fabric().broken()) lose();
         continue;
       }

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "dataplane/base/endpoint.h"
+#include "dataplane/base/ids.h"
 #include "dataplane/base/payload_pattern.h"
 #include "dataplane/base/time.h"
 #include "transports/application/connection.h"
@@ -68,8 +69,9 @@ class NicDriver {
   // TxFrame&)`: whether there was a frame.
   template <class Take, class Ready, class Make>
   bool exchange(Instant now, Take take, Ready ready, Make make) noexcept;
+  // At most `most` frames, of each class as much as fits.
   template <class Ready, class Make>
-  bool send_all(Instant now, Ready ready, Make make) noexcept;
+  bool send_all(Instant now, Ready ready, Make make, unsigned most = kNoLimit) noexcept;
   // Tells of a link that has changed.
   void look_at_link() noexcept {
     if (connection_->link_up() == link_up_) return;
@@ -85,6 +87,10 @@ class NicDriver {
   friend struct OpenDrivers;
   // Frames that are taken before what they cause is sent, and sent before the fabric is told.
   static constexpr unsigned kTakeAtOnce = 32, kSendAtOnce = 8;
+  // Frames that are sent before more are taken, while some wait: a process that sends as long as it can leaves the ring
+  // to it full, the fabric pauses, and marks what it sends slow its peers down.
+  static constexpr unsigned kSendBetween = 32;
+  static constexpr unsigned kNoLimit = ~0u;
   // How often frames are taken before the lock is given up.
   static constexpr unsigned kRoundsAtOnce = 8;
   // How often a busy process reports its traffic: 50 times a second.
@@ -93,7 +99,7 @@ class NicDriver {
   template <class Take>
   bool receive(Instant now, Take take) noexcept;
   template <class Make>
-  bool send_class(Instant now, Priority priority, Make make) noexcept;
+  unsigned send_class(Instant now, Priority priority, Make make, unsigned most) noexcept;
   void run() noexcept;
   void lose() noexcept;
   void report_now(Instant now) noexcept;
@@ -101,7 +107,7 @@ class NicDriver {
   std::unique_ptr<Connection> connection_;
   std::mutex mutex_;
   Instant deadline_ = Instant::never();  // of the engine
-  bool ring_full_ = false;               // there is more to send than fits
+  PriorityMask full_ = 0;                // classes of which there is more to send than fits
   bool armed_ = false;                   // the fabric rings when a frame comes
   bool asleep_ = false;                  // the thread, until somebody rings
   bool link_up_ = true;
@@ -136,15 +142,15 @@ bool NicDriver::receive(Instant now, Take take) noexcept {
 
 // Payload goes from the application's memory into the ring: its only copy on this side.
 template <class Make>
-bool NicDriver::send_class(Instant now, Priority priority, Make make) noexcept {
-  FrameRingProducer& ring = connection_->to_fabric();
-  bool any = false;
+unsigned NicDriver::send_class(Instant now, Priority priority, Make make, unsigned most) noexcept {
+  FrameRingProducer& ring = connection_->to_fabric().of(priority);
+  unsigned sent = 0;
   unsigned unpublished = 0;
-  for (;;) {
+  while (sent < most) {
     TxFrame frame;
     frame.header = ring.next();
     if (frame.header == nullptr) {
-      ring_full_ = true;
+      full_ |= bit(priority);
       break;
     }
     if (!make(now, priority, frame)) break;
@@ -158,32 +164,31 @@ bool NicDriver::send_class(Instant now, Priority priority, Make make) noexcept {
     std::memset(to, 0, padding);
     ring.commit(static_cast<std::uint32_t>(frame.header_octets + frame.payload.octets + padding),
                 frame.trailer_octets != 0 ? std::uint32_t{kFrameIcrcPending} : 0);
-    any = true;
+    ++sent;
     if (++unpublished < kSendAtOnce) continue;
     unpublished = 0;
     if (ring.publish()) connection_->ring_fabric();
   }
   if (unpublished > 0 && ring.publish()) connection_->ring_fabric();
-  return any;
+  return sent;
 }
 
 template <class Ready, class Make>
-bool NicDriver::send_all(Instant now, Ready ready, Make make) noexcept {
+bool NicDriver::send_all(Instant now, Ready ready, Make make, unsigned most) noexcept {
   if (lost_) return false;
-  bool any = false;
-  ring_full_ = false;
+  const unsigned wanted = most;
+  full_ = 0;
   for (;;) {
     const Readiness readiness = ready(now);
     deadline_ = readiness.until;
-    bool sent = false;
+    const unsigned before = most;
     // Network control and acknowledgements are in higher classes than data.
-    for (unsigned classes = readiness.classes; classes != 0 && !ring_full_;) {
+    for (unsigned classes = readiness.classes & ~unsigned{full_}; classes != 0 && most > 0;) {
       const unsigned highest = std::bit_width(classes) - 1u;
       classes &= ~(1u << highest);
-      sent |= send_class(now, Priority{static_cast<std::uint8_t>(highest)}, make);
+      most -= send_class(now, Priority{static_cast<std::uint8_t>(highest)}, make, most);
     }
-    any |= sent;
-    if (!sent || ring_full_) return any;
+    if (most == before || most == 0) return most != wanted;
   }
 }
 
@@ -193,9 +198,10 @@ bool NicDriver::exchange(Instant now, Take take, Ready ready, Make make) noexcep
   bool any = false;
   for (unsigned round = 0; round < kRoundsAtOnce && receive(now, take); ++round) {
     any = true;
-    send_all(now, ready, make);
+    send_all(now, ready, make, has_frames() ? kSendBetween : kNoLimit);
   }
-  any |= send_all(now, ready, make);
+  // (Who leaves with frames in the ring comes back, or the thread does.)
+  any |= send_all(now, ready, make, has_frames() ? kSendBetween : kNoLimit);
   look_at_link();
   unreported_ |= any;
   if (unreported_ && now - reported_ >= kReportEvery) report_now(now);

@@ -57,6 +57,11 @@ struct RankConnection {
 // A run of octets and whose input they are.
 struct CollectiveExtent {
   static constexpr std::uint32_t kSum = ~std::uint32_t{0};  // the sum over all ranks
+  // The sum over the ranks of RankProgram::groups[group].
+  static constexpr std::uint32_t sum_over(std::uint32_t group) noexcept { return kSum - 1 - group; }
+  constexpr bool is_sum() const noexcept { return rank >= kSum / 2; }
+  constexpr std::uint32_t group() const noexcept { return kSum - 1 - rank; }
+
   std::uint64_t offset = 0;
   std::uint64_t octets = 0;
   std::uint32_t rank = 0;
@@ -70,6 +75,8 @@ struct RankProgram {
   std::uint64_t staging_octets = 0;  // behind the data
   std::uint64_t identity_base = 0;   // name of the data's first octet
   bool reduces = false;              // of the collective: its result is sums
+  // Ranks of which sums are made, other than of all; nullptr: there are none.
+  std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> groups{};
   std::vector<CollectiveStep> steps;
   std::vector<std::uint32_t> after;
   std::vector<RankConnection> connections;

@@ -15,9 +15,12 @@ struct CollectiveConfig {
   Instant start{};
   Duration gap{};          // at each rank between the end of one and the start of the next
   BitRate reduce_rate{};   // of adding at a rank, one message after the other; 0: at once
+  Duration launch_cost{};  // at each rank between the start of a repeat and its first message
+  Duration step_cost{};    // between a message's arrival and what depends on it; messages do not wait for each other
   std::uint64_t seed = 0;  // of the inputs, and of
   std::uint32_t jitter_ppm = 0;  // how much longer computing takes a rank in a repeat, at most, in parts per million
   Instant stop = Instant::never();  // none is started at or after this
+  std::uint64_t recorded_steps = 0;  // the most steps of all ranks and repeats whose times are kept; 0: none
 };
 
 // As a rank knows it that starts so much later than is said.

@@ -28,7 +28,8 @@ CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& co
       peers_(program_.connections.size()),
       start_at_(config.start),
       states_(program_.steps.size()),
-      posted_(program_.steps.size()) {
+      posted_(program_.steps.size()),
+      copies_(config.repeats > 1 ? 2 : 1) {
   waits_.reserve(program_.steps.size());
   started_.reserve(config.repeats);
   finished_.reserve(config.repeats);
@@ -37,6 +38,10 @@ CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& co
       streams_.resize(s.connection + 1);
   if (real_payload) real_.emplace(program_, config, copies());
   if (memory != nullptr) register_at(*memory);
+  if (config.recorded_steps > 0)
+    record_.emplace(program_.steps.size(),
+                    StepRecord::fitting(program_.steps.size(), config.repeats,
+                                        config.recorded_steps / std::max(program_.ranks, 1u)));
 }
 
 std::uint32_t CollectiveRank::register_at(MemoryRegions& memory) {
@@ -96,14 +101,18 @@ void CollectiveRank::run_due(Instant now) {
     return done(now, step);
   }
   start_at_ = Instant::never();
-  begin(now);
+  if (launching_)
+    launch(now);
+  else
+    begin(now);
 }
 
 // ---- A repeat ------------------------------------------------------------------------------------------------------
 
 void CollectiveRank::begin(Instant now) {
-  if (now >= config_.stop) return;
+  if (now >= config_.stop || repeat_ >= held_after_) return;
   running_ = true;
+  if (record_) record_->begin_repeat();
   started_.push_back(now);
   finished_.push_back(Instant::never());
   states_.assign(states_.size(), StepState::kWaiting);
@@ -122,6 +131,16 @@ void CollectiveRank::begin(Instant now) {
   else
     contributors_.begin(program_);
   if (receives_left_ == 0) finished_.back() = now;  // it has had its result from the beginning
+  launching_ = config_.launch_cost > Duration{};
+  if (launching_)
+    start_at_ = now + config_.launch_cost;
+  else
+    launch(now);
+}
+
+// Its steps may go.
+void CollectiveRank::launch(Instant now) {
+  launching_ = false;
   const std::uint32_t repeat = repeat_;
   for (std::uint32_t s = 0; s < program_.steps.size(); ++s)
     if (!program_.steps[s].receives() && program_.steps[s].waits_for == 0) start(now, s);
@@ -138,17 +157,30 @@ void CollectiveRank::begin(Instant now) {
 
 void CollectiveRank::finish(Instant now) {
   running_ = false;
-  if (repeat_ + 2 < config_.repeats)
-    for (std::uint32_t c = 0; c < peers_.size(); ++c)
-      if (program_.connections[c].receives > 0) {
-        ++peers_[c].credits_owed;
-        post_credits(now, c);
-      }
+  if (repeat_ + 2 < config_.repeats) owe_credits(now);
   if (++repeat_ == config_.repeats) return;
   if (config_.gap > Duration{})
     start_at_ = now + config_.gap;
   else
     begin(now);
+}
+
+// For one more repeat, to whoever sends to this rank.
+void CollectiveRank::owe_credits(Instant now) {
+  for (std::uint32_t c = 0; c < peers_.size(); ++c)
+    if (program_.connections[c].receives > 0) {
+      ++peers_[c].credits_owed;
+      post_credits(now, c);
+    }
+}
+
+void CollectiveRank::go_on(Instant now, std::uint32_t more) {
+  held_after_ = ~std::uint32_t{0};
+  // Credits of the last two repeats, for which nothing was to come when they were done.
+  for (std::uint32_t k = config_.repeats < 2 ? 0 : config_.repeats - 2; k < repeat_; ++k)
+    if (k + 2 < config_.repeats + more) owe_credits(now);
+  config_.repeats += more;
+  if (!running_ && start_at_ == Instant::never() && repeat_ < config_.repeats) start_at_ = now;
 }
 
 // What has ended may end others at once, which is told one after the other, however many there are.
@@ -164,6 +196,7 @@ void CollectiveRank::done(Instant now, std::uint32_t step) {
 void CollectiveRank::end(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   states_[step] = StepState::kDone;
+  if (record_) record_->end(now, step);
   --left_;
   if (s.kind != Kind::kSend && --receives_left_ == 0) {
     finished_.back() = now;
@@ -181,7 +214,10 @@ void CollectiveRank::start(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   if (s.kind != Kind::kCompute) return send(now, step);
   states_[step] = StepState::kPosted;
-  if (s.time == Duration{}) return done(now, step);
+  if (s.time == Duration{}) {
+    if (record_) record_->begin(now, step);
+    return done(now, step);
+  }
   if (streams_[s.connection].done_at != Instant::never())
     streams_[s.connection].waiting.push(step);
   else
@@ -197,6 +233,7 @@ void CollectiveRank::compute(Instant now, std::uint32_t step) {
   const Duration time =
       s.time + Duration{static_cast<std::int64_t>(Int128{s.time.ps} * static_cast<std::int64_t>(more) / kMillion)};
   computed_ += time;
+  if (record_) record_->begin(now, step);
   streams_[s.connection].step = step;
   streams_[s.connection].done_at = now + time;
   computed_at_ = std::min(computed_at_, now + time);
@@ -212,6 +249,7 @@ void CollectiveRank::send(Instant now, std::uint32_t step) {
     peer.blocked.push_back(step);
     return;
   }
+  if (record_) record_->begin(now, step);
   if (peer.in_host != nullptr) return post_in_host(now, step);
   states_[step] = StepState::kPosted;
   posted_[step] = now;
@@ -323,7 +361,7 @@ bool CollectiveRank::is_expected(const Arrival& a, std::uint32_t connection) con
 }
 
 void CollectiveRank::arrived(Instant now, const Arrival& a) {
-  if (a.repeat == repeat_ && running_)
+  if (a.repeat == repeat_ && running_ && !launching_)
     take(now, a);
   else
     early_.push_back(a);
@@ -345,17 +383,21 @@ void CollectiveRank::on_scale_up(Instant now, const ScaleUp::Message& m) {
   arrived(now, a);
 }
 
-// Additions take their time one after the other.
+// Additions take their time one after the other, and every message its fixed cost.
 void CollectiveRank::take(Instant now, const Arrival& arrival) {
   const CollectiveStep& s = program_.steps[arrival.step];
   if (states_[arrival.step] != StepState::kWaiting) [[unlikely]] {  // it came twice before its repeat was begun
     ++wrong_messages_;
     return;
   }
-  if (s.kind != Kind::kReduce || config_.reduce_rate.bps == 0) return apply(now, arrival);
+  if (record_) record_->begin(now, arrival.step);
+  const bool adds = s.kind == Kind::kReduce && config_.reduce_rate.bps > 0;
+  if (!adds && config_.step_cost == Duration{}) return apply(now, arrival);
   states_[arrival.step] = StepState::kPosted;
-  reducing_until_ = std::max(now, reducing_until_) + std::max(Bytes{s.octets} / config_.reduce_rate, Duration{1});
-  reductions_.push({reducing_until_, arrival});
+  if (adds)
+    reducing_until_ = std::max(now, reducing_until_) + std::max(Bytes{s.octets} / config_.reduce_rate, Duration{1});
+  // In the order in which they came.
+  reductions_.push({std::max(now, reducing_until_) + config_.step_cost, arrival});
 }
 
 void CollectiveRank::apply(Instant now, const Arrival& arrival) {

@@ -26,6 +26,7 @@
 #include "transports/collectives/rank_traffic.h"
 #include "transports/collectives/real_data.h"
 #include "transports/collectives/scale_up.h"
+#include "transports/collectives/step_record.h"
 
 namespace railyard {
 
@@ -59,6 +60,12 @@ class CollectiveRank {
   // No repeat is started at or after `at`.
   void stop_at(Instant at) noexcept { config_.stop = std::min(config_.stop, at); }
 
+  // Begins no repeat any more once `repeats` have been begun, until go_on(). Those that go on are finished.
+  void hold_after(std::uint32_t repeats) noexcept { held_after_ = repeats; }
+  // Is held no more, and `more` repeats are asked for than were. While all ranks of the collective rest, or all are held
+  // after the same repeat. The caller sees to it that next_due() is looked at again.
+  void go_on(Instant now, std::uint32_t more);
+
   // Sends nothing more, begins nothing more, and its memory is no longer registered. What other ranks of its host have
   // sent may still come.
   void retire() noexcept;
@@ -79,6 +86,8 @@ class CollectiveRank {
   std::uint64_t messages() const noexcept { return messages_; }              // received
   std::uint64_t octets() const noexcept { return octets_; }                  // of payload, each once
   Duration computed() const noexcept { return computed_; }                   // over all repeats
+  // When its steps began and ended; nullptr: nobody asked (CollectiveConfig::recorded_steps).
+  const StepRecord* record() const noexcept { return record_ ? &*record_ : nullptr; }
   // What its messages took of the network.
   virtual RankTraffic traffic() const noexcept = 0;
 
@@ -156,7 +165,7 @@ class CollectiveRank {
     return nic < registered_.size() ? registered_[nic].key : 0;
   }
   std::uint64_t stride() const noexcept { return program_.data_octets + program_.staging_octets; }
-  std::uint32_t copies() const noexcept { return config_.repeats > 1 ? 2 : 1; }
+  std::uint32_t copies() const noexcept { return copies_; }
   // Where the memory of a repeat begins at somebody whose own is `stride` apart.
   std::uint64_t base(std::uint32_t repeat, std::uint64_t stride) const noexcept { return repeat % copies() * stride; }
   bool is_in_host(std::uint32_t connection) const noexcept { return peers_[connection].in_host != nullptr; }
@@ -184,6 +193,8 @@ class CollectiveRank {
   std::uint64_t name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept;
 
   void begin(Instant now);
+  void launch(Instant now);
+  void owe_credits(Instant now);
   bool is_expected(const Arrival& arrival, std::uint32_t connection) const noexcept;
   void arrived(Instant now, const Arrival& arrival);
   void take(Instant now, const Arrival& arrival);
@@ -215,6 +226,7 @@ class CollectiveRank {
 
   std::uint32_t repeat_ = 0;  // the one that goes on, or will be started next
   bool running_ = false;
+  bool launching_ = false;  // it runs, and until start_at_ nothing goes
   Instant start_at_;
   std::vector<StepState> states_;
   std::vector<Instant> posted_;  // of steps that send: when
@@ -247,6 +259,10 @@ class CollectiveRank {
   ScaleUp* pipe_ = nullptr;
   std::uint32_t port_in_host_ = 0;
   std::optional<ScaleUpCounters> scale_up_;
+  // Of its memory: fixed when it is registered. With one, a repeat is asked for when all ranks have done the last.
+  std::uint32_t copies_;
+  std::uint32_t held_after_ = ~std::uint32_t{0};
+  std::optional<StepRecord> record_;
 };
 
 }  // namespace railyard

@@ -28,6 +28,14 @@ std::uint64_t Contributors::weight_of_all(const RankProgram& program) noexcept {
   return sum & kMask;
 }
 
+std::uint64_t Contributors::expected(const RankProgram& program, const CollectiveExtent& extent) noexcept {
+  if (!extent.is_sum()) return weight(program, extent.rank);
+  if (extent.rank == CollectiveExtent::kSum) return weight_of_all(program);
+  std::uint64_t sum = 0;
+  for (const std::uint32_t r : (*program.groups)[extent.group()]) sum += weight(program, r);
+  return sum & kMask;
+}
+
 void Contributors::begin(const RankProgram& program) {
   sums_.assign(program.cuts->size(), 0);
   for (const CollectiveExtent& e : program.inputs)
@@ -56,8 +64,7 @@ void Contributors::set(const CollectiveStep& receive, std::uint64_t sum) noexcep
 void Contributors::verify(const RankProgram& program, std::uint32_t repeat, WrongData& wrong) const {
   const std::vector<std::uint64_t>& cuts = *program.cuts;
   for (const CollectiveExtent& e : program.results) {
-    const std::uint64_t expected =
-        e.rank == CollectiveExtent::kSum ? weight_of_all(program) : weight(program, e.rank);
+    const std::uint64_t expected = Contributors::expected(program, e);
     for_each_run(program, e.offset, e.offset + e.octets, [&](std::size_t i) {
       if (sums_[i] == expected) [[likely]]
         return;

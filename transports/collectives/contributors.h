@@ -21,6 +21,8 @@ class Contributors {
   // Of a collective that only moves data all inputs weigh 1: which one it is, is said by the name of its octets.
   static std::uint64_t weight(const RankProgram& program, std::uint32_t rank) noexcept;
   static std::uint64_t weight_of_all(const RankProgram& program) noexcept;
+  // Of what an extent is to hold.
+  static std::uint64_t expected(const RankProgram& program, const CollectiveExtent& extent) noexcept;
 
   // What the rank has at first.
   void begin(const RankProgram& program);

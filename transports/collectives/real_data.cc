@@ -73,12 +73,19 @@ void RealData::add(const CollectiveStep& receive, std::uint32_t repeat) noexcept
 
 void RealData::verify(const RankProgram& program, std::uint32_t repeat, WrongData& wrong) const {
   const std::byte* const data = memory_.data() + base(repeat);
-  std::uint64_t all = 0;
-  for (std::uint32_t r = 0; r < program.ranks; ++r) all += factor(r, repeat);
   for (const CollectiveExtent& e : program.results) {
-    const bool sum = e.rank == CollectiveExtent::kSum;
-    const std::uint64_t s = sum ? all : factor(e.rank, repeat);
-    const std::uint64_t times = sum ? program.ranks : 1;
+    std::uint64_t s = 0;
+    std::uint64_t times = 1;
+    if (!e.is_sum()) {
+      s = factor(e.rank, repeat);
+    } else if (e.rank == CollectiveExtent::kSum) {
+      times = program.ranks;
+      for (std::uint32_t r = 0; r < program.ranks; ++r) s += factor(r, repeat);
+    } else {
+      const std::vector<std::uint32_t>& group = (*program.groups)[e.group()];
+      times = group.size();
+      for (const std::uint32_t r : group) s += factor(r, repeat);
+    }
     for (std::uint64_t o = 0; o < e.octets; o += element_) {
       const Terms t = terms(seed_, (e.source_offset + o) / element_);
       std::byte expected[8];

@@ -14,7 +14,7 @@ namespace railyard::uet {
 enum class Status : std::uint8_t {
   kSuccess,
   kRefused,        // the target answered with another return code than OK: Completion::return_code
-  kRetryExceeded,  // no answer, however often it was asked
+  kRetryExceeded,  // no answer, however often it was asked; of a message that is received: its rest never came
   kPdcFailed,      // the target has closed the PDC, or knows nothing of it
   kLocalError,     // local memory that may not be used so
   kFlushed         // this end gave up on it

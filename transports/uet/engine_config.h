@@ -45,12 +45,14 @@ struct EngineSettings {
   // A target asks for the close of one that heard nothing this long; an initiator that waits for data of READs only gives
   // it up, though its NOOPs are answered.
   Duration target_idle{5'000'000'000'000};
+  // But not before one who sends as this end does would have given up.
+  Duration target_waits() const noexcept { return std::max(target_idle, silence()); }
   // Whether it asks with NOOPs meanwhile; off for peers that do not know them.
   bool keep_alive = true;
   Duration close_req_time{1'000'000'000'000};  // Close_REQ_Time: and closes it in error when nothing comes of it
   // How long a target may keep a PDC whose initiator has given it up: until its own data have been sent often enough,
   // it has heard nothing for long, and nothing comes of its CLOSE_REQ. So long the PDCID is not used again.
-  Duration target_keeps() const noexcept { return silence() + target_idle + close_req_time; }
+  Duration target_keeps() const noexcept { return silence() + target_waits() + close_req_time; }
 
   // Windows, in PSNs. The reference provider has 128 for both.
   std::uint32_t window = 512;    // outstanding at most, 1..4096

@@ -111,7 +111,7 @@ Instant Engine::deadline(const Pdc& pdc) const noexcept {
     at = std::min(at, pdc.idle_since + c.idle_close);
   if (pdc.waits_for_peer()) at = std::min({at, pdc.idle_since + noop_after(pdc), pdc.give_up_at});
   if (!pdc.initiator)
-    at = std::min(at, pdc.idle_since + (pdc.state == PdcState::kClosing ? c.close_req_time : c.target_idle));
+    at = std::min(at, pdc.idle_since + (pdc.state == PdcState::kClosing ? c.close_req_time : c.target_waits()));
   return at;
 }
 
@@ -189,7 +189,7 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
     if (pdc.give_up_at <= now) return fail(now, pdc, Status::kPdcFailed, After::kFail);
     // DEVIATION: no source says how an initiator learns that the target has given up what it reads. A NOOP is what the
     // standard has for keeping a PDC alive (UE-Spec §3.5.16); without the PDC it is answered INV_DPDCID.
-    if (pdc.noops == 0) pdc.give_up_at = now + fep_.config.target_idle;
+    if (pdc.noops == 0) pdc.give_up_at = now + fep_.config.target_waits();
     pdc.noops = std::min<std::uint8_t>(kMostNoopDoublings, static_cast<std::uint8_t>(pdc.noops + 1));
     pdc.noop_due = fep_.config.keep_alive;
     return;

@@ -27,7 +27,7 @@ void find_ranks_without_scale_up(const Facts& facts, Findings& findings) {
       return host.second > 1 && !facts.host(host.first).scale_up;
     });
     if (crowded == count.end() || count.size() < 2) continue;
-    findings.add(fmt::format("collectives.{}.ranks", c.spec),
+    findings.add(Facts::collective_path(facts.lab(), c.spec) + ".ranks",
                  fmt::format("{} has {} ranks in {}, whose profile has no scale-up network: what they send each other "
                              "crosses the fabric.",
                              facts.lab().collectives[c.spec].name, crowded->second, crowded->first),
@@ -49,7 +49,7 @@ void find_rails_unused(const Facts& facts, Findings& findings) {
     std::size_t most = 1;
     for (const auto& [host, own] : rails) most = std::max(most, own.size());
     if (static_cast<std::size_t>(said.channel_count()) >= most) continue;
-    findings.add(fmt::format("collectives.{}.channels", c.spec),
+    findings.add(Facts::collective_path(facts.lab(), c.spec) + ".channels",
                  fmt::format("{} has {} channel{}, and each leaves a host by one of its {} NICs: the others are idle.",
                              said.name, said.channel_count(), said.channel_count() == 1 ? "" : "s", most),
                  fmt::format("Set channels to a multiple of {}.", most));

@@ -22,6 +22,7 @@ extern const Rule kTelemetryNotReturned;   // telemetry.cc
 extern const Rule kPathSlowerThanNics;     // speeds.cc
 extern const Rule kRateAboveLink;          // speeds.cc
 extern const Rule kReceiverSlowerThanLink; // speeds.cc
+extern const Rule kNicAbovePcie;          // speeds.cc
 extern const Rule kCablesUnused;           // speeds.cc
 extern const Rule kRanksWithoutScaleUp;    // ranks.cc
 extern const Rule kRailsUnused;            // ranks.cc

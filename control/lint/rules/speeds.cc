@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "control/lint/rules/rules.h"
+#include "control/spec/pcie.h"
 #include "control/spec/rank_links.h"
 #include "control/spec/value.h"
 
@@ -53,6 +54,23 @@ void find_receiver_slower_than_link(const Facts& facts, Findings& findings) {
   }
 }
 
+void find_nic_above_pcie(const Facts& facts, Findings& findings) {
+  std::set<std::string> said;  // of a profile once
+  for (const spec::NodeSpec& node : facts.lab().nodes) {
+    const auto bus = spec::pcie_rate(facts.lab(), node);
+    if (!bus) continue;
+    for (int p = 1; p <= static_cast<int>(node.nics.size()); ++p) {
+      const spec::PortName nic{node.name, p};
+      const BitRate link = facts.link_at(nic).rate;
+      if (link <= *bus || !said.insert(node.profile).second) continue;
+      findings.add(fmt::format("hosts.{}.pcie", node.profile),
+                   fmt::format("{} has a link of {}, but its PCI Express slot carries {:.0f} Gb/s.", spec::format(nic),
+                               spec::format(link), static_cast<double>(bus->bps) / 1e9),
+                   "Use a slot of more lanes or a later generation, or slower links.");
+    }
+  }
+}
+
 // Hosts with several cables between them: a channel goes over one of these.
 void find_cables_unused(const Facts& facts, Findings& findings) {
   for (const build::Collective& c : facts.built().collectives()) {
@@ -67,7 +85,7 @@ void find_cables_unused(const Facts& facts, Findings& findings) {
       for (const auto& [peer, nics] : used) {
         const std::size_t cables = links.all_between(r, peer).size();
         if (peer < r || nics.size() >= cables) continue;
-        findings.add(fmt::format("collectives.{}.channels", c.spec),
+        findings.add(Facts::collective_path(facts.lab(), c.spec) + ".channels",
                      fmt::format("{} uses {} of {} links between {} and {}: channels is {}.", said.name, nics.size(),
                                  cables, c.nics[r].node, c.nics[peer].node, said.channel_count()),
                      fmt::format("Set channels to a multiple of {}.", cables));
@@ -85,6 +103,8 @@ const Rule kRateAboveLink{"rate-above-link", Severity::kWarning, "A flow's rate 
                           find_rate_above_link};
 const Rule kReceiverSlowerThanLink{"receiver-slower-than-link", Severity::kWarning,
                                    "A host's receive rate is below its link's rate.", find_receiver_slower_than_link};
+const Rule kNicAbovePcie{"nic-above-pcie", Severity::kWarning, "A NIC's link is faster than its PCI Express slot.",
+                         find_nic_above_pcie};
 const Rule kCablesUnused{"cables-unused", Severity::kWarning,
                          "A collective has fewer channels than there are links between two of its hosts.",
                          find_cables_unused};

@@ -103,6 +103,7 @@ std::string html(const Report& r, const PageOptions& options) {
       {"topology", "Topology", options.lab != nullptr ? topology_section(*options.lab) : std::string()},
       {"diagnosis", "Diagnosis", diagnosis_section(r)},
       {"collectives", "Collectives", collectives_section(r)},
+      {"timelines", "Timelines", timelines_section(r)},
       {"traffic", "Traffic", traffic_section(r)},
       {"flows", "Flows", flows_section(r)},
       {"links", "Links", links_section(r)},

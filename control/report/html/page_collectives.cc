@@ -48,7 +48,7 @@ std::string collectives_table(const Report& r) {
   for (std::size_t i = 0; i < std::min(r.collectives.size(), kMostCollectives); ++i) {
     const CollectiveReport& c = r.collectives[i];
     table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()),
-               spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}),
+               size_of(c),
                count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns), time_cell(c.p99_ns),
                time_cell(c.max_ns), c.has_bandwidth() ? rate_text(c.algbw_bps) : "-",
                c.has_bandwidth() ? rate_text(c.busbw_bps) : "-",
@@ -71,12 +71,20 @@ std::string troubles(const Report& r) {
   return out;
 }
 
+const JobFigures::Training* training(const CollectiveReport& c) {
+  return c.figures && c.figures->training ? &*c.figures->training : nullptr;
+}
+
 std::string jobs_table(const Report& r) {
   Table table({{"training steps", true},
                {"computing", false, "time per rank and step, without jitter"},
                {"buckets", false, "of gradients"},
                {"step, median"},
                {"p99"},
+               {"ideal step", false, "a step whose messages take no time: computing, and waiting for each other's"},
+               {"efficiency", false, "ideal step / median step"},
+               {"tokens/s"},
+               {"MFU", false, "the model's operations of a step / what all GPUs can do in that time"},
                {"utilisation", false, "compute time / (compute + wait), all ranks"},
                {"idle"},
                {"idle, per hour", false, "cost of the idle GPUs per hour (run.gpu-hour)"},
@@ -85,7 +93,11 @@ std::string jobs_table(const Report& r) {
   for (const CollectiveReport& c : r.collectives)
     if (c.job)
       table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)),
-                 std::to_string(c.job->buckets), time_cell(c.median_ns), time_cell(c.p99_ns),
+                 c.job->buckets > 0 ? std::to_string(c.job->buckets) : "-", time_cell(c.median_ns), time_cell(c.p99_ns),
+                 c.figures ? nanoseconds_text(static_cast<std::uint64_t>(c.figures->ideal_ns)) : "-",
+                 c.figures && c.figures->efficiency ? percent_text(*c.figures->efficiency) : "-",
+                 training(c) && training(c)->tokens_per_second ? fmt::format("{:.4g}", *training(c)->tokens_per_second) : "-",
+                 training(c) && training(c)->mfu ? percent_text(*training(c)->mfu) : "-",
                  percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
                  c.job->idle_cost_per_hour ? fmt::format("{:.2f}", *c.job->idle_cost_per_hour) : "-",
                  c.job->straggler ? fmt::format("{}: x {:.2f}", c.job->straggler->rank, c.job->straggler->factor) : "-",

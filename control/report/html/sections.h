@@ -11,6 +11,7 @@ std::string topology_section(const spec::Lab& lab);   // the picture of the lab
 std::string diagnosis_section(const Report& report);  // symptom, cause, fix
 std::string traffic_section(const Report& report);    // per traffic, by size, latencies as curves
 std::string collectives_section(const Report& report);  // per collective operation; repeats over time
+std::string timelines_section(const Report& report);    // what each rank did when; the critical path
 std::string flows_section(const Report& report);      // per flow, over time
 std::string links_section(const Report& report);      // per tier, groups of equal paths, the busiest ports
 std::string queues_section(const Report& report);     // depth, CE, PFC, what came first

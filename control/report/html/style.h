@@ -72,6 +72,12 @@ figure { margin: .5rem 0 1rem; }
 .line.c7 { stroke-dasharray: 8 3 2 3 2 3; stroke-width: 1.6; }
 .legend { font-size: .85rem; color: var(--quiet); } .legend span { display: inline-block; margin-right: 1.1rem;
   overflow-wrap: anywhere; } .legend svg { width: 36px; height: 8px; margin-right: .4rem; vertical-align: middle; }
+.timeline .rows { display: grid; grid-template-columns: auto minmax(0, 1fr); column-gap: .5rem; }
+.timeline .names { font: 10px/14px ui-monospace, monospace; color: var(--quiet); } .timeline .names span { display: block;
+  height: 14px; max-width: 12rem; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+.timeline svg { width: 100%; background: var(--band); } .timeline figcaption { font-size: .85rem; color: var(--quiet); }
+.timeline .k { fill: var(--c0); background: var(--c0); } .timeline .x { fill: var(--c4); background: var(--c4); }
+.timeline b { display: inline-block; width: .8rem; height: .8rem; margin-left: .6rem; border: 1px solid var(--edge); }
 .bars { font-size: .82rem; font-variant-numeric: tabular-nums; } .bars .row { display: grid; align-items: center;
   grid-template: "name track end" / minmax(0, 15rem) minmax(0, 1fr) 6rem; column-gap: .6rem; padding: .12rem 0; }
 .bars .name { grid-area: name; overflow-wrap: anywhere; } .bars .end { grid-area: end; color: var(--quiet); }

@@ -184,9 +184,16 @@ constexpr Field kCollectives[] = {
     {"busbw_bps", "bit/s", "algbw_bps x busbw_factor"},
     {"framing_limit_bps", "bit/s",
      "busbw at which the busiest NIC direction or scale-up network has no time left: bytes the plan puts there, with "
-     "framing"},
+     "framing; a NIC carries no more than its PCI Express slot"},
     {"share_of_limit", "0..1", "busbw_bps / framing_limit_bps"},
     {"job.*", "", "training steps and traces: compute_ns, buckets, utilisation, idle, overlap_fraction, straggler, idle cost"},
+    {"schedule.*", "",
+     "jobs and traces: ideal_ns, a step whose messages take no time; efficiency: ideal_ns / time_ns.median; jobs: parallelism, "
+     "microbatches, tokens of a step, tokens_per_second, mfu (model FLOPs of a step / what all GPUs can do in the median step), "
+     "sent_bytes: what the rank that sends most sends in a step, by kind"},
+    {"timeline.all.*", "0..1", "with run.timeline: shares of the time of all ranks", "compute exposed idle"},
+    {"timeline.critical_path.*", "ns", "of the longest iteration: its parts; by rank and pair of ranks"},
+    {"timeline.*", "", "the same for each rank: ranks, and per iteration in ns: iterations"},
     {"scale_up.*", "", "in hosts: messages, bytes, busy_ns, first_octet_latency_ns"},
     {"messages", "messages", "sent by all ranks"},
     {"message_ns.*", "ns", "per message, from post to completion", "mean p50 p90 p99 p999 p9999 max"},

@@ -142,6 +142,12 @@ constexpr Metric kMetrics[] = {
     {"utilisation", kShare, kHigher, kOfCompleted, "compute time / (compute + wait) of training steps and traces, median job; a rank waits until its result is there, in a trace "
      "until all ranks are done",
      kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_utilisation, &Spread::p50); }},
+    {"efficiency", kShare, kHigher, kOfCompleted, "time of a step if messages took no time / its median time, median job or trace",
+     kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_efficiency, &Spread::p50); }},
+    {"mfu", kShare, kHigher, kOfCompleted, "model FLOPs utilisation: the model's operations of a step / what all GPUs can do in its "
+     "median time, median job", kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_mfu, &Spread::p50); }},
+    {"tokens_per_second", kCount, kHigher, kOfCompleted, "tokens of a step / its median time, median job", kOverIterations, kByRanks,
+     [](Totals t) { return spread_of(t.job_tokens, &Spread::p50); }},
     {"lost", kCount, kLower, kOfAll,
      "payload packets sent that did not arrive, not even trimmed, and are not in flight", kOverRun,
      kByReceiver, [](Totals t) { return t.received ? Value(t.lost) : std::nullopt; }},

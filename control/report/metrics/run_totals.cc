@@ -86,6 +86,10 @@ void RunTotals::add_collectives() {
     if (c.max_ns) longest_iteration_ns = std::max(longest_iteration_ns, static_cast<double>(*c.max_ns));
     if (c.job)
       job_utilisation.push_back(c.job->utilisation);
+    if (c.figures && c.figures->efficiency) job_efficiency.push_back(*c.figures->efficiency);
+    if (c.figures && c.figures->training && c.figures->training->mfu) job_mfu.push_back(*c.figures->training->mfu);
+    if (c.figures && c.figures->training && c.figures->training->tokens_per_second)
+      job_tokens.push_back(*c.figures->training->tokens_per_second);
     else if (c.median_ns) {
       algbw.push_back(c.algbw_bps);
       busbw.push_back(c.busbw_bps);

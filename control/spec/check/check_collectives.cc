@@ -21,7 +21,6 @@ namespace {
 // IP, UDP, BTH, RETH, immediate data and ICRC; and the SRETH of selective repeat.
 constexpr int kWriteImmOctets = 8 + 12 + 16 + 4 + 4;
 constexpr int kSelectiveRepeatOctets = 8;
-constexpr double kMostCollectiveMessages = 1 << 22;
 constexpr std::size_t kMostRealRanks = 64;
 constexpr std::uint32_t kMostChunk = 1u << 30;
 
@@ -75,8 +74,8 @@ class CollectiveCheck {
                                           at.gpu > 0 ? "GPU" : "NIC"));
     }
     ranks_ = spec::ranks(lab_, c_);
-    if (c_.is_trace() && ranks_.size() < c_.traced.graph->ranks.size())
-      at("trace").fail(fmt::format("has {} ranks, but there are {} NICs or GPUs; expected as many", c_.traced.graph->ranks.size(),
+    if (c_.is_graph() && ranks_.size() < c_.traced.graph->ranks.size())
+      at(c_.is_job() ? "parallelism" : "trace").fail(fmt::format("has {} ranks, but there are {} NICs or GPUs; expected as many", c_.traced.graph->ranks.size(),
                                    ranks_.size()));
     if (ranks_.size() < 2) at(c_.placement.empty() ? "ranks" : "placement").fail("one rank; expected at least 2");
     if (collectives::traits(c_.collective).has_root && static_cast<std::size_t>(c_.root) >= ranks_.size())
@@ -102,7 +101,7 @@ class CollectiveCheck {
   }
 
   void check_division() const {
-    if (c_.is_trace()) return;
+    if (c_.is_graph()) return;
     const std::size_t n = ranks_.size();
     const bool by_blocks = collectives::traits(c_.collective).by_blocks && !c_.has_unequal_parts();
     const auto unit = static_cast<std::int64_t>(c_.element_octets() * (by_blocks ? n : 1));
@@ -134,7 +133,12 @@ class CollectiveCheck {
     const double of_channel = static_cast<double>(c_.size.n) / channels;
     double all = 2 * n * pieces + channels * c_.used_algorithm()->transfers(layout(lab_, ranks_), of_channel);
     if (c_.pxn) all *= 2;
-    if (c_.is_trace()) all = static_cast<double>(c_.traced.graph->operations()) + pieces;
+    if (c_.is_graph()) {
+      jobs::CompileOptions options = compile_options(lab_, c_, ranks_);
+      // What an estimate needs at least; what a run needs is checked when its programs are made.
+      options.chunk = std::max(options.chunk, kLeastEstimatedChunk);
+      all = jobs::messages(*c_.traced.graph, options);
+    }
     if (all > kMostCollectiveMessages)
       at("chunk").fail(
           fmt::format("needs about {:.0f} messages per iteration; expected at most {:.0f}: larger chunks, or fewer "
@@ -148,7 +152,7 @@ class CollectiveCheck {
   void check_agents() const {
     const PortName& nic = *std::ranges::find_if(
         ranks_, [&](const PortName& rank) { return lab_.find(rank.node)->agent.has_value(); });
-    if (c_.is_trace()) at("trace").fail(fmt::format("rank {} is an agent's, and agents run no traces", format(nic)));
+    if (c_.is_graph()) at(c_.is_job() ? "ranks" : "trace").fail(fmt::format("rank {} is an agent's, and agents run no {}s", format(nic), c_.operation_name()));
     if (c_.is_uet()) at("transport").fail(fmt::format("rank {} is an agent's RoCE device; expected roce", format(nic)));
     if (lab_.run.payload != Payload::kReal)
       at("ranks").fail(
@@ -181,7 +185,7 @@ class CollectiveCheck {
 
   // Only those that send to each other need a path, by whichever of their NICs.
   void check_neighbours(RankLinks& links) {
-    const std::vector<RankProgram> programs = c_.is_trace() ? programs_of(lab_, c_, ranks_) : small_programs();
+    const std::vector<RankProgram> programs = c_.is_graph() ? programs_of(lab_, c_, ranks_) : small_programs();
     const int packet = packet_octets();
     for (std::uint32_t r = 0; r < programs.size(); ++r)
       for (const RankConnection& c : programs[r].connections) {

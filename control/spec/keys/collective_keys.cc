@@ -84,7 +84,7 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
   const collectives::OperationTraits& traits = collectives::traits(c.collective);
   if (c.root != 0 && !traits.has_root)
     map.at_or_self("root").fail("does not apply here; expected collective: broadcast, reduce, gather or scatter");
-  if (c.is_trace())
+  if (c.is_graph())
     check_trace(map);
   else
     check_size(map, c);
@@ -95,7 +95,7 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
     if (map.find(key) != nullptr && c.collective != Operation::kAllReduce)
       map.at_or_self(key).fail("does not apply here; expected collective: all-reduce");
   for (const char* key : {"buckets", "jitter", "stragglers"})
-    if (map.find(key) != nullptr && !c.computes() && !c.is_trace())
+    if (map.find(key) != nullptr && !c.computes() && !c.is_graph())
       map.at_or_self(key).fail("applies to compute steps only; expected forward or backward with it");
   if (!c.placement.empty())
     if (const Tree* ranks = map.find("ranks"))
@@ -122,14 +122,14 @@ Key<CollectiveSpec> size_key() {
   constexpr Bytes kMostSize{std::int64_t{1} << 36};
   Key<CollectiveSpec> k = key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize), size_help()).show();
   k.write = [write = k.write](const CollectiveSpec& c) {
-    return c.collective == Operation::kBarrier || !c.matrix.empty() || c.is_trace() ? Tree{} : write(c);
+    return c.collective == Operation::kBarrier || !c.matrix.empty() || c.is_graph() ? Tree{} : write(c);
   };
   return k;
 }
 
 // A trace says it.
 Key<CollectiveSpec> without_trace(Key<CollectiveSpec> k) {
-  k.write = [write = k.write](const CollectiveSpec& c) { return c.is_trace() ? Tree{} : write(c); };
+  k.write = [write = k.write](const CollectiveSpec& c) { return c.is_graph() ? Tree{} : write(c); };
   return k;
 }
 
@@ -163,8 +163,9 @@ const Table<CollectiveSpec>& collective_keys() {
       {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
        without_trace(key("collective", &CollectiveSpec::collective, operation_form(), "operation to run").show()),
        key("trace", &CollectiveSpec::trace, file_path(4095),
-           "file of what the ranks do, instead of collective and size: a schedule in GOAL, as of LogGOPSim and ATLAHS. It "
-           "says how many ranks there are; of more NICs or GPUs the first ones are used"),
+           "file of what the ranks do, instead of collective and size: a schedule in GOAL, a workload of SimAI, a log of "
+           "NCCL, or the Chakra execution trace of rank 0 (NAME.0.et, in one folder with the others). It says how many ranks "
+           "there are; of more NICs or GPUs the first ones are used"),
        key("algorithm", &CollectiveSpec::algorithm, algorithm_form(), collectives::algorithms_help()),
        key("transport", &CollectiveSpec::transport,
            choice<CollectiveTransport>({{"roce", CollectiveTransport::kRoce}, {"uet", CollectiveTransport::kUet}}),
@@ -206,6 +207,11 @@ const Table<CollectiveSpec>& collective_keys() {
            "time between the end of one repeat and the start of the next, at each rank"),
        key("reduce-rate", &CollectiveSpec::reduce_rate, either("unlimited", BitRate{}, rate(BitRate{1'000'000})),
            "rate at which a rank adds received data to its own"),
+       key("launch-cost", &CollectiveSpec::launch_cost, duration({}, kAnyTime),
+           "time from a rank's start of a repeat to its first message, as a kernel launch takes it"),
+       key("step-cost", &CollectiveSpec::step_cost, duration({}, kAnyTime),
+           "fixed time from the arrival of a message to whatever depends on it, in addition to reduce-rate; messages do not "
+           "wait for each other"),
        key("forward", &CollectiveSpec::forward, duration({}, kAnyTime),
            "all-reduce: computing time of each rank before its backward pass; each repeat is then a training step"),
        key("backward", &CollectiveSpec::backward, duration({}, kAnyTime),

@@ -49,15 +49,22 @@ Key<EcmpSpec> fields() {
           std::move(schema)};
 }
 
-// Expanded before the profile is read (asic.h).
-Key<SwitchProfile> asic() {
-  return {"asic",
-          "ASIC profile to start from: one of those in topologies/profiles, or the path of your own file. The other "
-          "keys here override its values",
-          [](const Tree&, SwitchProfile&) {},
-          [](const SwitchProfile&) { return Tree{}; },
-          [](const SwitchProfile&, const SwitchProfile&) { return true; },
+// Expanded before the profile is read (starting_profile.h).
+template <typename Profile>
+Key<Profile> starting_profile(const char* name, std::string help) {
+  return {name,
+          std::move(help),
+          [](const Tree&, Profile&) {},
+          [](const Profile&) { return Tree{}; },
+          [](const Profile&, const Profile&) { return true; },
           any_text().schema};
+}
+
+Form<PcieSlot> pcie_slot() {
+  std::vector<std::pair<std::string, PcieSlot>> all;
+  for (const int generation : {3, 4, 5, 6})
+    for (const int lanes : {4, 8, 16}) all.emplace_back(fmt::format("gen{}x{}", generation, lanes), PcieSlot{generation, lanes});
+  return choice<PcieSlot>(std::move(all));
 }
 
 void check_switch(const Tree& map, const SwitchProfile& profile) {
@@ -159,7 +166,10 @@ const Table<SwitchProfile>& switch_keys() {
   static const Table<SwitchProfile> table{
       "switch-profile",
       "A switch profile",
-      {asic(),
+      {starting_profile<SwitchProfile>(
+           "asic",
+           "ASIC profile to start from: one of those in topologies/profiles, or the path of your own file. The other "
+           "keys here override its values"),
        key("ports", &SwitchProfile::ports, either("unlimited", 0, integer(1, 4096)),
            "radix: highest port number that may have a link"),
        key("port-rate", &SwitchProfile::port_rate, either("unlimited", BitRate{}, rate(kLeastRate)),
@@ -224,7 +234,11 @@ const Table<HostProfile>& host_keys() {
   static const Table<HostProfile> table{
       "host-profile",
       "A host profile",
-      {key("attach", &HostProfile::attach, made_host_form(),
+      {starting_profile<HostProfile>(
+           "server",
+           "server to start from, with its GPUs, scale-up network and PCI Express slots: one of those in topologies/servers, or "
+           "the path of your own file. The other keys here override its values"),
+       key("attach", &HostProfile::attach, made_host_form(),
            "namespace or vm: default for hosts without attach"),
        key("latency", &HostProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &HostProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
@@ -241,6 +255,9 @@ const Table<HostProfile>& host_keys() {
            "seed. IEEE 802.3 allows 100ppm. 0: all NICs are exact and in phase")
            .show(),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes received frames"),
+       key("pcie", &HostProfile::pcie, either("unlimited", std::optional<PcieSlot>{}, maybe(pcie_slot())),
+           "PCI Express slot of each NIC; a built-in NIC sends and receives at most what its slot carries. gen4x16 carries 252 Gb/s, "
+           "gen5x16 504 Gb/s"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
        key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),
        key("scale-up", &HostProfile::scale_up,

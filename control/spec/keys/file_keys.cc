@@ -86,6 +86,8 @@ const Table<Sections>& file_keys() {
             "traffic between built-in hosts"),
        part("collectives", &Sections::collectives, list_schema(reference(collective_keys().name())),
             "collective operations between built-in hosts"),
+       part("jobs", &Sections::jobs, list_schema(reference(job_keys().name())),
+            "training jobs of built-in hosts; several may run at once"),
        part("faults", &Sections::faults, list_schema(reference(fault_keys().name())),
             "faults: kind, place and time"),
        part("routing", &Sections::routing, routing_form().schema,

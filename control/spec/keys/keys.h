@@ -95,6 +95,11 @@ Form<int> any_path_mtu();
 void check_path_mtu(const Tree& map, int said, bool uet);
 // collectives.<n>
 const Table<CollectiveSpec>& collective_keys();
+// jobs.<n>, jobs.<n>.model, and the name and schema of jobs.<n>.parallelism
+const Table<CollectiveSpec>& job_keys();
+const Table<jobs::Model>& model_keys();
+const std::string& parallelism_table_name();
+Tree parallelism_schema();
 // collectives.<n>.stragglers.<m>
 const Table<StragglerSpec>& straggler_keys();
 const Table<RunSpec>& run_keys();
@@ -133,6 +138,7 @@ struct Sections {
   const Tree* links = nullptr;
   const Tree* traffic = nullptr;
   const Tree* collectives = nullptr;
+  const Tree* jobs = nullptr;
   const Tree* faults = nullptr;
   const Tree* routing = nullptr;
   const Tree* run = nullptr;

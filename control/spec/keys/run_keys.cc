@@ -110,6 +110,9 @@ const Table<RunSpec>& run_keys() {
        key("budgets", &RunSpec::budgets, map_of(budget_keys()), "limits that the report checks the run against"),
        key("gpu-hour", &RunSpec::gpu_hour, ratio(),
            "cost of a rank's GPU per hour, e.g. 2.5, in any currency; the report gives the cost of idle GPUs"),
+       key("timeline", &RunSpec::timeline, boolean(),
+           "record when each step of collectives and traces begins and ends: the report has a timeline per rank and the "
+           "critical path. It takes up to 256 MiB of memory per collective"),
        key("agents", &RunSpec::agents, udp_endpoint(),
            "local address and TCP port where agents (railyard-agent) may join; default: a UNIX socket only")}};
   return table;

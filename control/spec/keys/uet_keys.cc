@@ -190,6 +190,9 @@ const Table<UetNicSpec>& uet_nic_keys() {
        key("idle-close", &UetNicSpec::idle_close, period_of_uet(), "idle time after which a PDC is closed"),
        key("rudi-window", &UetNicSpec::rudi_window, integer(1, 4096),
            "maximum outstanding RUDI packets to one NIC in one class"),
+       key("job-id", &UetNicSpec::job_id, integer(1, 0xFF'FFFF),
+           "JobID of programs (attach: application), and of the built-in server that answers them; RAILYARD_JOB_ID gives "
+           "a program another one"),
        key("keep-alive", &UetNicSpec::keep_alive, boolean(),
            "send NOOPs while READ data are outstanding, to check that the target still has the PDC"),
        key("encapsulation", &UetNicSpec::udp, choice<bool>({{"udp", true}, {"ip", false}}),

@@ -7,7 +7,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <set>
 #include <vector>
 
@@ -15,7 +14,6 @@
 #include <gtest/gtest.h>
 
 #include "control/collectives/plan_builder.h"
-#include "control/collectives/skewed_matrix.h"
 #include "dataplane/base/rng.h"
 
 namespace railyard::collectives {
@@ -484,23 +482,6 @@ TEST(CollectivePlan, PartsOfAnAllToAllMayBeUnequal) {
   // Rank 2 gets 128 octets from the others; the largest row has 240.
   EXPECT_DOUBLE_EQ(busbw_factor(shape, 3), 128.0 / 240);
   EXPECT_DOUBLE_EQ(busbw_factor(CollectiveShape{.operation = Operation::kAllToAll, .size = 240}, 3), 2.0 / 3);
-}
-
-TEST(SkewedMatrix, EachSendsItsSizeAndMostOfItToThePopularOnes) {
-  const std::uint32_t n = 8;
-  const auto matrix = skewed_matrix(n, 4 * 100'000, 4, 1.0, 7);
-  std::vector<std::uint64_t> column(matrix.begin(), matrix.begin() + n);
-  for (std::uint32_t r = 0; r < n; ++r) {
-    const auto row = matrix.begin() + r * n;
-    EXPECT_EQ(std::accumulate(row, row + n, std::uint64_t{0}), 400'000u);
-    EXPECT_TRUE(std::equal(row, row + n, column.begin())) << "all senders have the same favourites";
-  }
-  // Zipf: 1, 1/2, ..., 1/8 of the sum of those, which is 2.717857.
-  std::ranges::sort(column, std::greater<>());
-  for (std::uint32_t k = 0; k < n; ++k) EXPECT_NEAR(static_cast<double>(column[k]), 400'000 / 2.717857 / (k + 1), 8);
-  EXPECT_NE(matrix, skewed_matrix(n, 4 * 100'000, 4, 1.0, 8)) << "others are popular with another seed";
-  // No skew: equal parts.
-  for (const std::uint64_t octets : skewed_matrix(n, 4 * 800, 4, 0.0, 1)) EXPECT_EQ(octets, 400u);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "control/daemon/application_nics.h"
 #include "control/daemon/application_traffic.h"
+#include "control/daemon/device_nodes.h"
 #include "control/daemon/verbs_tree.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
@@ -43,6 +44,7 @@ TEST(ApplicationNics, HaveWhatTheFabricFileSays) {
   EXPECT_EQ(nic.grant.mtu, 9216u);
   EXPECT_EQ(nic.grant.rate, BitRate{100'000'000'000});
   EXPECT_EQ(nic.grant.dscp_to_class[26], 3);
+  EXPECT_EQ(nic.grant.uet.job_id, 16777215u);
   EXPECT_NE(nic.grant.next_hop, wire::MacAddress{});
   EXPECT_EQ(nic.settings.default_traffic_class, 106);
   // As built-in NICs of this lab would have it: its class is marked.
@@ -59,7 +61,7 @@ TEST(ApplicationNics, HaveTheUetOfTheirProfile) {
       "  h1: { kind: host, attach: application }\n"
       "  h2: { kind: host, attach: application }\n"
       "links: [[h1:1, s:1], [h2:1, s:2, { rate: 10Gbps, mtu: 4000 }]]\n"
-      "hosts: { default: { uet: { rto: 20ms, retries: 7, path-policy: oblivious, paths: 16 } } }\n"
+      "hosts: { default: { uet: { rto: 20ms, retries: 7, path-policy: oblivious, paths: 16, job-id: 4660 } } }\n"
       "qos: { default: { classes: { 3: { lossless: false, trim: { dscp: 40, class: 5 } } } } }\n"
       "run: { clock: wall }\n",
       "x.yaml");
@@ -68,6 +70,7 @@ TEST(ApplicationNics, HaveTheUetOfTheirProfile) {
   for (const ApplicationNic& nic : nics) {
     const uet::EngineSettings& e = nic.uet_settings.engine;
     EXPECT_EQ(e.payload_mtu, 2048u) << "the largest that fits all links";
+    EXPECT_EQ(nic.grant.uet.job_id, 4660u);
     EXPECT_EQ(e.rto_init, Duration{20'000'000'000});
     EXPECT_EQ(e.retries, 7);
     EXPECT_EQ(e.multipath.policy, uet::PathPolicy::kOblivious);
@@ -81,6 +84,13 @@ TEST(ApplicationNics, HaveTheUetOfTheirProfile) {
     EXPECT_EQ(nscc->base_rtt, Duration{100'000'000});
     EXPECT_EQ(nic.uet_settings.encapsulation.dscp.trimmable, 26);
   }
+}
+
+// The rings are by class, as the NIC tells them.
+TEST(ApplicationNics, HaveOneClassWhereTheNicTrustsNoDscp) {
+  const spec::Lab lab = spec::parse(std::string(kLab) + "qos: { default: { trust: pcp, default-class: 4 } }\n", "x.yaml");
+  const auto nics = application_nics(lab);
+  for (const std::uint8_t c : nics[0].grant.dscp_to_class) EXPECT_EQ(c, 4);
 }
 
 TEST(ApplicationNics, SendNoFasterThanASlowedLab) {
@@ -134,6 +144,42 @@ TEST(VerbsTree, AFolderThatCannotBeWrittenIsNamed) {
     FAIL() << "no error";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("/proc/nowhere"));
+  }
+}
+
+TEST(DeviceNodes, GoWithTheLastLabThatUsesThem) {
+  const fs::path folder = fs::temp_directory_path() / ("railyard-nodes-" + std::to_string(::getpid()));
+  fs::remove_all(folder);
+  const fs::path nodes = folder / "infiniband";
+  fs::create_directories(nodes);
+  fs::create_symlink("/dev/null", folder / "null");
+  fs::create_symlink("/dev/null", nodes / "railyard1");
+  const auto is_there = [&](const char* name) { return fs::is_symlink(nodes / name); };
+  {
+    const DeviceNodes one({"railyard0", "railyard1"}, nodes);
+    EXPECT_THAT(one.made(), testing::ElementsAre((nodes / "railyard0").string())) << "one was there";
+    {
+      const DeviceNodes other({"railyard0", "railyard2"}, nodes);
+      EXPECT_THAT(other.made(), testing::ElementsAre((nodes / "railyard2").string()));
+    }
+    remove_unused_device_nodes(nodes);
+    EXPECT_TRUE(is_there("railyard0")) << "a lab uses it";
+  }
+  EXPECT_FALSE(is_there("railyard0"));
+  EXPECT_FALSE(is_there("railyard2"));
+  EXPECT_TRUE(is_there("railyard1")) << "of somebody else";
+  fs::remove(nodes / "railyard1");
+  { const DeviceNodes again({"railyard0"}, nodes); }
+  EXPECT_FALSE(fs::exists(nodes)) << "nothing is left";
+  fs::remove_all(folder);
+}
+
+TEST(DeviceNodes, WhatToDoWithoutRightsIsSaid) {
+  try {
+    make_device_nodes({"railyard0"}, "/proc/nowhere");
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("run once as root: mkdir -p /proc/nowhere && ln -sf /dev/null"));
   }
 }
 

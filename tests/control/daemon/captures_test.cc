@@ -249,6 +249,25 @@ TEST(CaptureStreamTest, WithoutAClientItEndsByItself) {
   std::filesystem::remove(base + ".log");
 }
 
+TEST(CaptureStreamTest, AClientThatHasConnectedGetsAllEvenIfItWasEndedMeanwhile) {
+  const std::string base = testing::TempDir() + "capture_ended." + std::to_string(::getpid());
+  Log log(base + ".log");
+  CaptureStreamConfig config;
+  config.id = "7";
+  config.port = "leaf1:1";
+  config.socket = base + ".sock";
+  CaptureStream stream(config, log, [&](const std::shared_ptr<EngineTap>& tap) {
+    tap->let_go(Instant{});
+    return true;
+  });
+  Client client({{"socket", config.socket}});
+  stream.end();
+  stream.begin();
+  client.read_to_the_end();
+  EXPECT_EQ(client.statistics(), (std::array<std::uint64_t, 3>{0, 0, 0}));
+  std::filesystem::remove(base + ".log");
+}
+
 // ---- Captures that the daemon keeps ----------------------------------------------------------------------------------
 
 TEST_F(CapturesTest, OneThatIsKeptIsFetchedWhenItHasEnded) {
@@ -274,7 +293,7 @@ TEST_F(CapturesTest, OneThatRunsIsEndedFirst) {
   const json started = start({{"port", "leaf1:2"}, {"keep", true}});
   const std::string id = started["id"];
   EXPECT_EQ(error_of(409, "GET", "/captures/" + id + "/file"), "capture " + id + " is still running; end it first");
-  wait_for_packets();
+  while (find(started)["captured"] == 0) std::this_thread::yield();
   ask("DELETE", "/captures/" + id);
   while (find(started)["state"] != "ended") std::this_thread::yield();
   EXPECT_FALSE(test::frames_of(route(*lab_, [] {}, {"GET", "/captures/" + id + "/file", nullptr}).text).empty());
@@ -282,6 +301,20 @@ TEST_F(CapturesTest, OneThatRunsIsEndedFirst) {
   EXPECT_THAT(error_of(404, "GET", "/captures/x/file"), HasSubstr("no capture 'x' is kept"));
   EXPECT_EQ(error_of(405, "POST", "/captures/1/file"), "POST excludes /captures/1/file");
   EXPECT_THAT(error_of(400, "POST", "/captures", {{"port", "leaf1:2"}, {"keep", 1}}), HasSubstr("keep: 1"));
+}
+
+TEST_F(CapturesTest, StoppingOneThatHasEndedKeepsIt) {
+  wait_for_packets();
+  const json started = start({{"port", "leaf1:2"}, {"count", 5}, {"keep", true}});
+  const std::string id = started["id"];
+  while (find(started)["state"] != "ended") std::this_thread::yield();
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(ask("POST", "/captures/stop", {{"id", id}})["state"], "ended");
+  EXPECT_EQ(test::frames_of(route(*lab_, [] {}, {"GET", "/captures/" + id + "/file", nullptr}).text).size(), 5u);
+  const json other = start({{"port", "leaf1:2"}, {"keep", true}});
+  ask("POST", "/captures/stop", {{"id", other["id"]}});
+  while (find(other)["state"] != "ended") std::this_thread::yield();
+  EXPECT_EQ(error_of(404, "POST", "/captures/stop", {{"id", "77"}}), "there is no capture '77', or it has ended");
+  EXPECT_THAT(error_of(400, "POST", "/captures/stop", json::object()), HasSubstr("id"));
 }
 
 TEST_F(CapturesTest, SomeAreKeptAndTheOldestMakesRoom) {

@@ -186,8 +186,8 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}),
             "h1 is built-in: it cannot be rebooted; expected a host with `attach: vm`");
   EXPECT_EQ(error_of(404, "POST", "/restart", {{"host", "h3"}}), "lab 'x' has no host 'h3'; did you mean 'h1'?");
-  EXPECT_EQ(error_of(409, "POST", "/again", {{"name", "t"}}),
-            "the lab has no agents; expected a collective or flow with agents, or traffic that was stopped");
+  EXPECT_EQ(error_of(409, "POST", "/again", {{"name", "t"}}), "traffic t has not been stopped");
+  EXPECT_EQ(error_of(404, "POST", "/again", {{"name", "s"}}), "there is no traffic or collective 's'; did you mean 't'?");
   const json status = ask("GET", "/status");
   for (const json& p : status["ports"]) EXPECT_TRUE(p["up"]);
 }
@@ -226,7 +226,7 @@ TEST_F(LiveLabTest, TrafficIsStoppedAndStartedAgain) {
   std::uint64_t before = 0;
   while (received_by_h2() != std::exchange(before, received_by_h2())) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(error_of(409, "POST", "/stop", {{"name", "t"}}), "traffic t is already stopped");
-  EXPECT_THAT(error_of(404, "POST", "/stop", {{"name", "u"}}), HasSubstr("there is no traffic 'u'"));
+  EXPECT_THAT(error_of(404, "POST", "/stop", {{"name", "u"}}), HasSubstr("there is no traffic or collective 'u'"));
   EXPECT_EQ(ask("POST", "/again", {{"name", "t"}})["what"], "traffic");
   EXPECT_EQ(ask("GET", "/flows")["traffic"][0]["rate_bps"], 10'000'000);
   wait_for_packets();

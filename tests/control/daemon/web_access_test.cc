@@ -115,6 +115,22 @@ TEST_F(Access, ALinkBringsASession) {
   EXPECT_EQ(ask(later).status, 403);
 }
 
+TEST_F(Access, TheFirstPictureComesWithTheSessionIfThatIsAskedFor) {
+  api::Request r = request("POST", "/v1/session");
+  r.origin = "http://127.0.0.1:8421";
+  r.body = {{"token", "secret"}, {"overview", "none"}};
+  EXPECT_EQ(ask(r).body, (nlohmann::json{{"session", true}, {"overview", {{"ok", true}}}}));
+  EXPECT_EQ(asked, "GET /overview?folding=none");
+  asked.clear();
+  for (const nlohmann::json& other : {nlohmann::json("x&at=1"), nlohmann::json(1), nlohmann::json(nullptr)}) {
+    r.body["overview"] = other;
+    EXPECT_EQ(ask(r).body, (nlohmann::json{{"session", true}})) << other;
+  }
+  r.body = {{"token", "wrong"}, {"overview", "none"}};
+  EXPECT_EQ(ask(r).status, 401);
+  EXPECT_EQ(asked, "") << "without a session nothing reaches the API";
+}
+
 // Whatever stands in the fields that say who asks: without the token or a session nothing reaches the API.
 TEST_F(Access, NobodyGetsInByChance) {
   std::mt19937 random(1);

@@ -22,7 +22,7 @@ TEST(LabNetwork, AHostOfALeafSpineHasItsLeafAsGatewayAndTheMtuOfItsLink) {
   const spec::Lab lab = spec::parse(R"(
 name: pair
 topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 1 }
-defaults: { link: { mtu: 4200 } }
+defaults: { link: { mtu: 4200, rate: 200Gbps } }
 nodes: { h2: { kind: host, address: 10.9.0.2 } }
 )",
                                     "pair.yaml");
@@ -34,6 +34,7 @@ nodes: { h2: { kind: host, address: 10.9.0.2 } }
   EXPECT_EQ(nic.gateway_v4, lab.find("leaf2")->loopback_v4);
   EXPECT_EQ(nic.gateway_v6, lab.find("leaf2")->loopback_v6);
   EXPECT_EQ(nic.mtu, 4200);
+  EXPECT_EQ(nic.rate.bps, 200'000'000'000);
   EXPECT_EQ(nic.mac, lab.find("h2")->nics[0].mac);
   EXPECT_THAT(texts(nic.routes), ElementsAre("0.0.0.0/0", "::/0"));
   EXPECT_EQ(hosts_text(network),

@@ -29,6 +29,13 @@ TEST(QemuArguments, ANicIsAClientOfTheFabricThatComesBack) {
   EXPECT_THAT(arguments, Contains("memory-backend-memfd,id=mem,size=192M,share=on"));
 }
 
+TEST(QemuArguments, ANicHasTheSpeedOfItsLink) {
+  VmConfig fast = config();
+  fast.network.nics[0].rate = BitRate{400'000'000'000};
+  EXPECT_THAT(qemu_arguments(fast, Accelerator::kTcg), Contains(HasSubstr(",speed=400000,duplex=full")));
+  EXPECT_THAT(qemu_arguments(config(), Accelerator::kTcg), Not(Contains(HasSubstr("speed="))));
+}
+
 TEST(QemuArguments, WithoutKvmThereIsNoMsiX) {
   const auto with_vectors = [](const std::vector<std::string>& arguments) {
     return std::ranges::count_if(arguments, [](const std::string& a) { return a.contains("vectors=0"); });
@@ -43,6 +50,10 @@ TEST(QemuArguments, APortForEachSessionAndOneForControl) {
   EXPECT_EQ(std::ranges::count_if(arguments, [](const std::string& a) { return a.starts_with("virtserialport,"); }), 9);
   EXPECT_THAT(arguments, Contains("socket,id=agent7,path=/run/h1/agent.7.sock,server=on,wait=off"));
   EXPECT_THAT(arguments, Contains("virtserialport,chardev=control,name=railyard.control"));
+}
+
+TEST(QemuArguments, ItsMonitorIsASocketOfTheGuest) {
+  EXPECT_THAT(qemu_arguments(config(), Accelerator::kTcg), Contains("unix:/run/h1/monitor.sock,server=on,wait=off"));
 }
 
 TEST(QemuArguments, RdmaCanBeLeftOut) {

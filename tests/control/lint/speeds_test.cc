@@ -57,5 +57,19 @@ TEST(Speeds, AHostThatTakesFramesSlowlyIsFound) {
   EXPECT_THAT(findings_in(pair_lab(", rate: 20Gbps", slow)), IsEmpty());
 }
 
+TEST(Speeds, ANicAboveItsSlotIsFoundOnceForAllHostsOfAProfile) {
+  const auto with = [](const std::string& slot) {
+    return findings_in("topology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 3, host-link: { rate: 400Gbps }, "
+                       "fabric-link: { rate: 1600Gbps } }\n"
+                       "hosts: { default: { pcie: " + slot + " } }\n");
+  };
+  const auto found = with("gen4x16");
+  ASSERT_THAT(rules_of(found), ElementsAre("nic-above-pcie"));
+  EXPECT_EQ(found[0].path, "hosts.default.pcie");
+  EXPECT_THAT(found[0].text, HasSubstr("h1:1 has a link of 400Gbps, but its PCI Express slot carries 252 Gb/s"));
+  EXPECT_THAT(with("gen5x16"), IsEmpty());
+  EXPECT_THAT(with("unlimited"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace railyard::lint

@@ -34,6 +34,7 @@ TEST(CollectiveSpecs, EveryKeyIsRead) {
                       "x.yaml", {"collectives.c.ranks=[h3, h1, h4]", "collectives.c.datatype=uint64",
                                  "collectives.c.repeats=7", "collectives.c.start=3us", "collectives.c.gap=2us",
                                  "collectives.c.reduce-rate=800Gbps", "collectives.c.path-mtu=1024",
+                                 "collectives.c.launch-cost=8us", "collectives.c.step-cost=1500ns",
                                  "collectives.c.ip=6", "collectives.c.dscp=10", "collectives.c.ecn=false",
                                  "collectives.c.class=5"});
   const CollectiveSpec& c = l.collectives.at(0);
@@ -48,6 +49,8 @@ TEST(CollectiveSpecs, EveryKeyIsRead) {
   EXPECT_EQ(c.start.ps, 3'000'000);
   EXPECT_EQ(c.gap.ps, 2'000'000);
   EXPECT_EQ(c.reduce_rate.bps, 800'000'000'000);
+  EXPECT_EQ(c.launch_cost.ps, 8'000'000);
+  EXPECT_EQ(c.step_cost.ps, 1'500'000);
   EXPECT_EQ(c.path_mtu, 1024);
   EXPECT_EQ(c.ip_version, 6);
   EXPECT_EQ(c.dscp, 10);

@@ -50,6 +50,7 @@ RunSpec random_run(Chance& chance) {
     b.xoff_rate = chance.of<std::optional<int>>({std::nullopt, 0, 1000});
     if (chance.one_in(2)) b.warm_up = chance.time(1, kMillisecond);
   }
+  r.timeline = chance.one_in(2);
   if (chance.one_in(2)) r.gpu_hour = chance.of<Ratio>({{5, 2}, {3, 1}});
   if (chance.one_in(2)) {
     IntSpec& i = r.in_band.emplace();

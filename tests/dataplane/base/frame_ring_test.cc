@@ -46,7 +46,7 @@ TEST(FrameRing, GeometryIsChecked) {
         FrameRingGeometry{1u << 17, 128}, FrameRingGeometry{4, 1u << 17}})
     EXPECT_FALSE(bad.valid());
   const FrameRingPairGeometry pair{kSmall, kSmall};
-  EXPECT_EQ(pair.octets(), 4096 + 2 * kSmall.octets());
+  EXPECT_EQ(pair.octets(), 4096 + 9 * kSmall.octets());
 }
 
 TEST(FrameRing, FramesComeInOrderAndNotBeforeTheyArePublished) {

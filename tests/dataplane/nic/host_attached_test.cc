@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dataplane/wire/parse.h"
 #include "dataplane/wire/pfc.h"
 #include "tests/dataplane/nic/host_rig.h"
 
@@ -26,6 +27,21 @@ class Ring final : public Attachment {
     }
     return n;
   }
+  std::size_t take_of(PriorityMask classes, const TrustMap& trust, PacketPool& pool,
+                      std::span<Packet*> packets) override {
+    if (!by_class) return Attachment::take_of(classes, trust, pool, packets);
+    std::size_t n = 0;
+    for (auto p = to_send.begin(); p != to_send.end() && n < packets.size();) {
+      const auto view = wire::parse_frame((*p)->header_span(), (*p)->header_octets + std::size_t{(*p)->payload_octets});
+      if (view && (classes & bit(classify(trust, *view))) == 0) {
+        ++p;
+        continue;
+      }
+      packets[n++] = *p;
+      p = to_send.erase(p);
+    }
+    return n;
+  }
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override {
     std::size_t n = 0;
     for (; n < packets.size() && room > 0; ++n, --room) {
@@ -40,6 +56,7 @@ class Ring final : public Attachment {
     released = true;
   }
   void set_carrier(bool up) noexcept override { carrier = up; }
+  bool by_class = false;  // it has a queue for each
   bool released = false;
   bool carrier = true;
   std::deque<Packet*> to_send;
@@ -241,6 +258,30 @@ TEST_F(HostAttached, ItStopsTakingWhenTheFabricPausesIt) {
   }
   EXPECT_TRUE(ring.to_send.empty());
   EXPECT_EQ(wire.sent_data(kPort).size(), 300u);
+}
+
+// An attachment that has a queue for each class is asked for those that have room.
+TEST_F(HostAttached, APausedClassHoldsBackNoOtherOfAnAttachmentThatTellsThemApart) {
+  ring.by_class = true;
+  const auto in_windows_from = [&](Instant from) {
+    while (host.done() < from + 20_us) {
+      host.poll(host.done(), {});
+      host.advance(host.done() + 100_ns);
+    }
+  };
+  wire.send_pfc(kPort, at(1_us), 1 << 3, {0, 0, 0, 0xFFFF, 0, 0, 0, 0});
+  host.advance(at(4_us));
+  for (int i = 0; i < 300; ++i) ring.to_send.push_back(outside({.dscp = 26, .frame_octets = 1000, .real = true}));
+  in_windows_from(host.done());
+  const std::size_t held = host.counters().queued;
+  EXPECT_LT(held, 64u + 32) << "a queue and one burst";
+  for (int i = 0; i < 10; ++i) ring.to_send.push_back(outside({.dscp = 0, .frame_octets = 1000, .real = true}));
+  in_windows_from(host.done());
+  const auto sent = wire.sent_data(kPort);
+  ASSERT_EQ(sent.size(), 10u);
+  for (const auto& s : sent) EXPECT_EQ(s.packet.traffic_class_octet >> 2, 0);
+  EXPECT_EQ(ring.to_send.size(), 300 - held) << "and class 3 waits outside";
+  ring.release_packets(wire.pool());
 }
 
 TEST_F(HostAttached, AFullRingPausesTheFabric) {

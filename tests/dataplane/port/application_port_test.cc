@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "dataplane/packet/assemble.h"
+#include "dataplane/wire/icrc.h"
 #include "tests/support/frames.h"
 
 namespace railyard {
@@ -32,18 +33,19 @@ class Process {
       : fabric(std::make_shared<ApplicationProcess>(kRings, block * ApplicationProcess::kQpnsPerProcess)),
         memory(static_cast<std::byte*>(
             ::mmap(nullptr, kRings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, fabric->memory(), 0))),
-        out(kRings.ring_to_fabric(memory), kRings.to_fabric),
+        out(kRings.rings_to_fabric(memory), kRings.to_fabric),
         in(kRings.ring_to_host(memory), kRings.to_host) {}
   ~Process() { ::munmap(memory, kRings.octets()); }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  bool send(const std::vector<std::byte>& frame, std::uint32_t flags = 0) {
-    std::byte* const room = out.next();
+  bool send(const std::vector<std::byte>& frame, std::uint32_t flags = 0, Priority priority = Priority{3}) {
+    FrameRingProducer& ring = out.of(priority);
+    std::byte* const room = ring.next();
     if (room == nullptr) return false;
     std::ranges::copy(frame, room);
-    out.commit(static_cast<std::uint32_t>(frame.size()), flags);
-    if (out.publish()) {
+    ring.commit(static_cast<std::uint32_t>(frame.size()), flags);
+    if (ring.publish()) {
       const std::uint64_t one = 1;
       EXPECT_EQ(::write(fabric->fabric_doorbell(), &one, sizeof one), 8);
     }
@@ -52,7 +54,7 @@ class Process {
 
   std::shared_ptr<ApplicationProcess> fabric;
   std::byte* memory;
-  FrameRingProducer out;
+  ClassRingsProducer out;
   FrameRingConsumer in;
 };
 
@@ -77,6 +79,27 @@ class ApplicationPortTest : public ::testing::Test {
     const std::size_t n = port.take(pool, burst);
     for (std::size_t i = 0; i < n; ++i) pool.release(burst[i]);
     return n;
+  }
+  // Classes of what came, as the usual map of DSCPs has them, while these have room.
+  std::vector<int> take(PriorityMask classes) {
+    std::array<Packet*, 32> burst{};
+    const std::size_t n = port.take_of(classes, TrustMap{}, pool, burst);
+    std::vector<int> out;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto view = wire::parse_frame(
+          burst[i]->header_span(), burst[i]->header_octets + std::size_t{burst[i]->payload_octets} + wire::kIcrcOctets);
+      out.push_back(view ? classify(TrustMap{}, *view).value : -1);
+      pool.release(burst[i]);
+    }
+    return out;
+  }
+  static PriorityMask but(std::uint8_t priority) {
+    return static_cast<PriorityMask>(kAllPriorities & ~bit(Priority{priority}));
+  }
+  static FrameSpec of_class(std::uint8_t priority) {
+    FrameSpec s = spec(7);
+    s.dscp = static_cast<std::uint8_t>(priority << 3 | 2);
+    return s;
   }
   bool give(const FrameSpec& s) {
     Packet* const p = frame(s);
@@ -272,12 +295,96 @@ TEST_F(ApplicationPortTest, AFullRingHoldsTheNicBackAndThenCostsItsProcessOnly) 
   EXPECT_EQ(a.fabric->counters().ring_full.read(), 1u);
 }
 
+// A NIC whose class 3 is full takes what is of other classes.
+TEST_F(ApplicationPortTest, AClassThatIsHeldBackHoldsBackNoOther) {
+  Process a(1);
+  port.join(a.fabric);
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(a.send(octets(of_class(3)), 0, Priority{3}));
+  EXPECT_FALSE(a.send(octets(of_class(3)), 0, Priority{3})) << "its ring is full";
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(a.send(octets(of_class(0)), 0, Priority{0}));
+  EXPECT_EQ(take(but(3)), (std::vector<int>{0, 0}));
+  EXPECT_EQ(take(but(3)), std::vector<int>{});
+  ASSERT_TRUE(a.send(octets(of_class(6)), 0, Priority{6}));
+  EXPECT_EQ(take(but(3)), std::vector<int>{6});
+  EXPECT_EQ(take(kAllPriorities), (std::vector<int>(8, 3))) << "in order, and none is lost";
+}
+
+TEST_F(ApplicationPortTest, ClassesOfAProcessTakeTurns) {
+  Process a(1), b(2);
+  port.join(a.fabric);
+  port.join(b.fabric);
+  for (int i = 0; i < 8; ++i)
+    for (const Priority c : {Priority{3}, Priority{5}, Priority{6}})
+      ASSERT_TRUE(a.send(octets(of_class(c.value)), 0, c));
+  std::vector<int> all = take(kAllPriorities);  // not more than 16 of one process at once
+  EXPECT_EQ(std::ranges::count(all, 3), 8);
+  EXPECT_EQ(std::ranges::count(all, 5), 8);
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(a.send(octets(of_class(3)), 0, Priority{3}));
+  all = take(kAllPriorities);
+  EXPECT_EQ(std::ranges::count(all, 6), 8) << "though class 3 has more to send";
+}
+
+// What a frame says of itself counts, whatever ring it lies in: a process cannot send past a pause.
+TEST_F(ApplicationPortTest, AFrameInTheRingOfAnotherClassWaitsForItsOwn) {
+  Process a(1), b(2);
+  port.join(a.fabric);
+  port.join(b.fabric);
+  ASSERT_TRUE(a.send(octets(of_class(3)), 0, Priority{0}));
+  ASSERT_TRUE(a.send(octets(of_class(0)), 0, Priority{0}));
+  ASSERT_TRUE(b.send(octets(of_class(0)), 0, Priority{0}));
+  EXPECT_EQ(take(but(3)), std::vector<int>{0}) << "the other process's";
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(take(but(3)), std::vector<int>{}) << "only the liar waits";
+  EXPECT_EQ(take(kAllPriorities), (std::vector<int>{3, 0}));
+}
+
+// The class of a frame is what the NIC trusts, as for any host outside.
+TEST_F(ApplicationPortTest, ANicThatDoesNotTrustDscpsHasOneClassForAllFrames) {
+  Process a(1);
+  port.join(a.fabric);
+  TrustMap trust;
+  trust.trust = Trust::kPcp;
+  trust.default_class = 4;
+  ASSERT_TRUE(a.send(octets(of_class(3)), 0, Priority{3}));
+  std::array<Packet*, 4> burst{};
+  EXPECT_EQ(port.take_of(but(4), trust, pool, burst), 0u);
+  ASSERT_EQ(port.take_of(static_cast<PriorityMask>(but(3) & but(4)), trust, pool, burst), 0u);
+  ASSERT_EQ(port.take_of(kAllPriorities, trust, pool, burst), 1u);
+  pool.release(burst[0]);
+}
+
+TEST_F(ApplicationPortTest, AProcessRingsForEachClassWhileTheFabricSleeps) {
+  Process a(1);
+  port.join(a.fabric);
+  ASSERT_TRUE(a.send(octets(of_class(3)), 0, Priority{3}));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(take(but(3)), std::vector<int>{});
+  EXPECT_FALSE(readable(port.readable())) << "what is held back does not wake the fabric again and again";
+  ASSERT_TRUE(a.send(octets(of_class(0)), 0, Priority{0}));
+  EXPECT_TRUE(readable(port.readable()));
+  EXPECT_EQ(take(but(3)), std::vector<int>{0});
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(take(but(3)), std::vector<int>{});
+  EXPECT_FALSE(readable(port.readable()));
+  EXPECT_EQ(take(kAllPriorities), std::vector<int>{3}) << "seen when the pause ends, without a signal";
+}
+
+TEST_F(ApplicationPortTest, AnAnswerWaitsWhileItsClassIsHeldBack) {
+  const auto shared = std::make_shared<FakeSharedQp>();
+  port.share_qp(shared);
+  FrameSpec to_qp1 = spec(1);
+  to_qp1.real = true;
+  to_qp1.dscp = 26;
+  shared->answer = octets(to_qp1);
+  shared->answer.resize(shared->answer.size() - 4);
+  ASSERT_TRUE(give(to_qp1));
+  EXPECT_EQ(take(but(3)), std::vector<int>{});
+  EXPECT_EQ(take(kAllPriorities), std::vector<int>{3});
+}
+
 TEST_F(ApplicationPortTest, AProcessThatLiesIsCutOff) {
   Process a(1), b(2);
   port.join(a.fabric);
   port.join(b.fabric);
   EXPECT_FALSE(readable(port.attention()));
-  reinterpret_cast<FrameRingHeader*>(kRings.ring_to_fabric(a.memory))->tail = 1000;
+  reinterpret_cast<FrameRingHeader*>(kRings.rings_to_fabric(a.memory) + 5 * kRings.to_fabric.octets())->tail = 1000;
   ASSERT_TRUE(b.send(octets(spec(7))));
   std::size_t n = take();
   n += take();

@@ -26,7 +26,7 @@ class Process {
       : fabric(std::make_shared<ApplicationProcess>(kRings, UetNumbers{.block = block, .job_id = kJob})),
         memory(static_cast<std::byte*>(
             ::mmap(nullptr, kRings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, fabric->memory(), 0))),
-        out(kRings.ring_to_fabric(memory), kRings.to_fabric),
+        out(kRings.rings_to_fabric(memory), kRings.to_fabric),
         in(kRings.ring_to_host(memory), kRings.to_host) {}
   ~Process() { ::munmap(memory, kRings.octets()); }
   Process(const Process&) = delete;

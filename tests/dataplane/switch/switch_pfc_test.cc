@@ -319,6 +319,7 @@ TEST_F(SwitchMarking, NotEctIsNeverMarkedAndCeIsNotCountedAgain) {
   EXPECT_EQ(marked(sent), (std::set<std::uint32_t>{4, 6, 7, 9}));
   EXPECT_EQ(wire::ecn_of(sent[5].view().traffic_class_octet), Ecn::kNotEct);
   EXPECT_EQ(rig.count(kOut, cls(3)).ecn_marked, 3u);
+  EXPECT_EQ(rig.sw.came_marked(kOut, cls(3)), 1u) << "the one that came with CE to a queue that marks";
 }
 
 // Behind a switch that has marked everything a queue has nothing to mark; its first CE is when it would have marked.

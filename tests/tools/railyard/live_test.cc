@@ -137,8 +137,7 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
   EXPECT_EQ(json::parse(railyard({"compare", dir, dir, "--json"}).out)["settings"], json::array())
       << "its lab is known";
   EXPECT_THAT(refused(kFailed, {"report", "/proc/nothing"}), StartsWith("railyard: cannot create /proc/nothing: "));
-  EXPECT_EQ(refused(kFailed, {"again", "t"}),
-            "railyard: the lab has no agents; expected a collective or flow with agents, or traffic that was stopped\n");
+  EXPECT_EQ(refused(kFailed, {"again", "t"}), "railyard: traffic t has not been stopped\n");
 }
 
 // Ultra Ethernet's engine under the wall clock, and what is told of it: flows, NICs, and a PDC that fails.

@@ -215,7 +215,7 @@ TEST_F(HalfMessages, AreGivenUpWhenNothingMoreComesForLong) {
   EXPECT_LT(engine.early_octets(), 5000u) << "the other one has gone";
   EXPECT_EQ(code_of(part(2, 1024), 1024), ReturnCode::kDropped) << "and comes back to nothing";
   pair_.run_for(keeps);
-  EXPECT_EQ(pair_.text(1), "7:flushed");
+  EXPECT_EQ(pair_.text(1), "7:retry_exceeded");
   EXPECT_EQ(code_of(part(1, 2048), 1024), ReturnCode::kDropped);
   // Nobody is matched with what is no more.
   pair_.receive(1, {.wr_id = 8, .local = pair_.local(1, kTo, 5000), .tagged = true, .match_bits = 2});
@@ -249,20 +249,14 @@ TEST_F(HalfMessages, OfAWriteTellNobodyWhenTheRestComesTooLate) {
   EXPECT_EQ(pair_.engine(1).open_messages(), 0u);
 }
 
-// As long as a sender's timer may go on a message is waited for.
-TEST(HalfMessagesOfHonestSenders, AreNotGivenUpBeforeTheirSenderDoes) {
-  EngineConfig config = test_config();
-  config.half_message_idle = 1_us;
+// As long as a sender's timer may go on a message is waited for, and so is its PDC.
+void expect_a_sender_is_waited_for(EngineConfig config) {
   config.retries = 6;
   config.infer_loss = false;
   Pair pair(config);
-  unsigned lost = 0;
-  std::optional<std::uint32_t> psn;
-  pair.fate = [&](const Seen& s) {
-    if (s.from != 0 || s.request() == nullptr) return Fate{};
-    if (s.index == 2) psn = s.request()->psn;
-    return Fate{.lost = psn == s.request()->psn && lost++ < 6};
-  };
+  // From the second packet on nothing arrives at either end until the sixth timeout.
+  const Instant again = Instant{} + config.rto_init * 63;
+  pair.fate = [&](const Seen& s) { return Fate{.lost = s.at < again && (s.from == 1 || s.index > 1)}; };
   pair.fill(0, 0, 5000);
   pair.receive(1, 7, kTo, 5000);
   pair.post(0, pair.send(0, 1, 0, 5000));
@@ -271,6 +265,18 @@ TEST(HalfMessagesOfHonestSenders, AreNotGivenUpBeforeTheirSenderDoes) {
   EXPECT_EQ(pair.text(1), "7:success");
   EXPECT_TRUE(pair.same(0, 0, 1, kTo, 5000));
   pair.expect_clean();
+}
+
+TEST(HalfMessagesOfHonestSenders, AreNotGivenUpBeforeTheirSenderDoes) {
+  EngineConfig config = test_config();
+  config.half_message_idle = 1_us;
+  expect_a_sender_is_waited_for(config);
+}
+
+TEST(HalfMessagesOfHonestSenders, TheirPdcIsNotClosedBeforeTheirSenderGivesUp) {
+  EngineConfig config = test_config();
+  config.target_idle = config.close_req_time = 1_us;
+  expect_a_sender_is_waited_for(config);
 }
 
 }  // namespace

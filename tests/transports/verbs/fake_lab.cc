@@ -129,7 +129,7 @@ void FakeLab::admit() {
   m.memory =
       static_cast<std::byte*>(::mmap(nullptr, kRings.octets(), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0));
   FrameRingPairGeometry::state(m.memory).link_up = 1;
-  m.from = std::make_unique<FrameRingConsumer>(kRings.ring_to_fabric(m.memory), kRing);
+  m.from = std::make_unique<ClassRingsConsumer>(kRings.rings_to_fabric(m.memory), kRing);
   m.to = std::make_unique<FrameRingProducer>(kRings.ring_to_host(m.memory), kRing);
   m.doorbell = FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   m.own_doorbell = FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -183,7 +183,14 @@ bool FakeLab::put(Member& to, std::span<const std::byte> frame, std::uint32_t fl
 
 bool FakeLab::carry(Member& from) {
   bool any = false;
-  while (const auto frame = from.from->front()) {
+  for (std::uint8_t c = 0; c < kPriorities; ++c)
+    if ((held_ & bit(Priority{c})) == 0) any |= carry(from, from.from->of(Priority{c}));
+  return any;
+}
+
+bool FakeLab::carry(Member& from, FrameRingConsumer& ring) {
+  bool any = false;
+  while (const auto frame = ring.front()) {
     const std::size_t whole = frame->octets.size() + ((frame->flags & kFrameIcrcPending) != 0 ? std::size_t{4} : 0);
     const auto view = wire::parse_frame(frame->octets, whole);
     const bool uet = from.transport == application::Transport::kUet;
@@ -204,9 +211,9 @@ bool FakeLab::carry(Member& from) {
         }
       }
     }
-    from.from->pop();
+    ring.pop();
     any = true;
-    if (from.from->release()) {
+    if (ring.release()) {
       const std::uint64_t one = 1;
       static_cast<void>(::write(from.doorbell.get(), &one, sizeof one));
     }

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "dataplane/base/class_rings.h"
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/base/frame_ring_pair.h"
 #include "transports/application/handshake.h"
@@ -28,6 +29,9 @@ class FakeLab {
   const std::string& socket() const noexcept { return path_; }
   // Of every `n` frames one is lost from now on; 0: none.
   void lose_one_in(unsigned n) noexcept { lose_ = n; }
+  // Frames of this class stay in the rings of those who send them, until release().
+  void hold(Priority priority) noexcept { held_ = bit(priority); }
+  void release() noexcept { held_ = 0; }
   void set_link(bool up);
   // As if the daemon were killed.
   void end();
@@ -40,7 +44,7 @@ class FakeLab {
     std::byte* memory = nullptr;
     FileDescriptor doorbell;      // the member's
     FileDescriptor own_doorbell;  // never waited for: this lab spins
-    std::unique_ptr<FrameRingConsumer> from;
+    std::unique_ptr<ClassRingsConsumer> from;
     std::unique_ptr<FrameRingProducer> to;
     std::uint32_t first_qpn = 0;
     roce::cm::SharedGsi::Owner number = 0;
@@ -51,6 +55,7 @@ class FakeLab {
   void run();
   void admit();
   bool carry(Member& from);
+  bool carry(Member& from, FrameRingConsumer& ring);
   void serve(Member& member);
   static bool put(Member& to, std::span<const std::byte> frame, std::uint32_t flags);
 
@@ -60,6 +65,7 @@ class FakeLab {
   std::mutex mutex_;
   std::deque<Member> members_;
   std::atomic<unsigned> lose_ = 0;
+  std::atomic<PriorityMask> held_ = 0;
   unsigned carried_ = 0;
   int refuse_ = 0;
   std::string why_;

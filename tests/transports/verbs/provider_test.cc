@@ -52,6 +52,33 @@ TEST_F(Verbs, WhatIsLostIsSentAgain) {
   }
 }
 
+// As when the fabric pauses class 3.
+TEST_F(Verbs, AClassThatIsHeldBackHoldsBackNoOther) {
+  constexpr std::uint8_t kClass0 = 32;  // DSCP 8
+  ibv_cq* const other_cq = a.cq();
+  ibv_qp* const other = a.qp(other_cq);
+  ibv_qp* const other_peer = b.qp(b_cq);
+  connect(18);  // 1 s
+  ASSERT_EQ(to_init(other), 0);
+  ASSERT_EQ(to_init(other_peer), 0);
+  ASSERT_EQ(to_rts(other, other_peer, b, 14, 7, kClass0), 0);
+  ASSERT_EQ(to_rts(other_peer, other, a, 14, 7, kClass0), 0);
+  lab.hold(Priority{3});
+  // More than a ring has room for.
+  ASSERT_EQ(post(IBV_WR_RDMA_WRITE, 100'000), 0);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(post(IBV_WR_RDMA_WRITE, 50'000, IBV_SEND_SIGNALED, other), 0);
+    EXPECT_EQ(wait_for_one(other_cq).status, IBV_WC_SUCCESS);
+  }
+  ibv_wc wc{};
+  EXPECT_EQ(poll_cq(a_cq, 1, &wc), 0);
+  EXPECT_TRUE(std::equal(in.begin(), in.begin() + 50'000, out.begin()));
+  EXPECT_NE(in[99'999], out[99'999]) << "class 3 waits";
+  lab.release();
+  EXPECT_EQ(wait_for_one(a_cq).status, IBV_WC_SUCCESS);
+  EXPECT_EQ(in, out);
+}
+
 TEST_F(Verbs, ASilentPeerIsGivenUp) {
   connect(8, 1);  // 1 ms
   lab.lose_one_in(1);
@@ -129,6 +156,7 @@ TEST_F(Verbs, WhatIsNotThereSaysSo) {
     return errno;
   };
   EXPECT_EQ(refused(Opened::init(a_cq, IBV_QPT_XRC_SEND)), EOPNOTSUPP);
+  EXPECT_EQ(refused(Opened::init(a_cq, IBV_QPT_DRIVER)), EOPNOTSUPP) << "DC, as vendors' own QPs are asked for";
   ibv_qp_init_attr big = Opened::init(a_cq);
   big.cap.max_send_wr = kMostWrs + 1;
   EXPECT_EQ(refused(big), EINVAL);

@@ -91,7 +91,8 @@ inline void set_way(ibv_ah_attr& a, const Opened& to) {
   std::memcpy(a.grh.dgid.raw, to.state().gids[0].octets.data(), 16);
 }
 
-inline int to_rts(ibv_qp* qp, const ibv_qp* peer, const Opened& there, std::uint8_t timeout = 14, std::uint8_t retries = 7) {
+inline int to_rts(ibv_qp* qp, const ibv_qp* peer, const Opened& there, std::uint8_t timeout = 14, std::uint8_t retries = 7,
+                  std::uint8_t traffic_class = 0) {
   ibv_qp_attr r{};
   r.qp_state = IBV_QPS_RTR;
   r.path_mtu = IBV_MTU_1024;
@@ -100,6 +101,7 @@ inline int to_rts(ibv_qp* qp, const ibv_qp* peer, const Opened& there, std::uint
   r.max_dest_rd_atomic = 4;
   r.min_rnr_timer = 12;
   set_way(r.ah_attr, there);
+  r.ah_attr.grh.traffic_class = traffic_class;
   if (const int error = modify_qp(qp, &r,
                                   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
@@ -148,7 +150,7 @@ class Verbs : public ::testing::Test {
     ASSERT_EQ(to_rts(a_qp, b_qp, b, timeout, retries), 0);
     ASSERT_EQ(to_rts(b_qp, a_qp, a, timeout, retries), 0);
   }
-  int post(ibv_wr_opcode opcode, std::uint32_t octets, unsigned flags = IBV_SEND_SIGNALED) {
+  int post(ibv_wr_opcode opcode, std::uint32_t octets, unsigned flags = IBV_SEND_SIGNALED, ibv_qp* qp = nullptr) {
     ibv_sge piece{reinterpret_cast<std::uintptr_t>(out.data()), octets, a_mr->lkey};
     ibv_send_wr wr{}, *bad = nullptr;
     wr.wr_id = 42;
@@ -158,7 +160,7 @@ class Verbs : public ::testing::Test {
     wr.send_flags = flags;
     wr.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(in.data());
     wr.wr.rdma.rkey = b_mr->rkey;
-    return post_send(a_qp, &wr, &bad);
+    return post_send(qp != nullptr ? qp : a_qp, &wr, &bad);
   }
   int receive() {
     ibv_sge piece{reinterpret_cast<std::uintptr_t>(in.data()), static_cast<std::uint32_t>(in.size()), b_mr->lkey};

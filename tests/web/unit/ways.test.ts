@@ -8,7 +8,7 @@ import { layout, selection } from '../src/store';
 import { loadLayout } from '../src/stream';
 import type { Layout } from '../src/types';
 import { arrowsOfPath, arrowsOfTrees, clearOverlay, endAt, overlay, type Path, showRoute, shownPath } from '../src/ways';
-import { compared, doneOf, familyOf, type Collective, type Flow } from '../src/workloads';
+import { actOn, compared, doneOf, familyOf, type Collective, type Flow } from '../src/workloads';
 
 // h1 - leaf1 - (spine1, spine2) - leaf2 - h2
 const names = ['h1', 'leaf1', 'spine1', 'spine2', 'leaf2', 'h2'];
@@ -127,5 +127,13 @@ describe('workloads', () => {
   it('have a family, and collectives progress', () => {
     expect(['roce', 'roce/uc', 'uet/rud', 'generator'].map(familyOf)).toEqual(['RoCE', 'RoCE', 'UET', null]);
     expect(doneOf(collective('roce', null))).toBe(1);
+  });
+  it('are stopped while they run, go on when they were stopped, and are repeated when they have ended', () => {
+    const of = (more: Partial<Collective>) => actOn({ ...collective('roce', null), ...more });
+    expect(of({ stopped: false })).toBe('stop');
+    expect(of({ stopped: true })).toBe('start');
+    expect(of({ stopped: false, completed: true })).toBe('repeat');
+    // Ranks of agents stop by themselves.
+    expect([of({}), of({ completed: true }), of({ stalled: 'its agents are gone' })]).toEqual([null, 'repeat', 'repeat']);
   });
 });

@@ -91,24 +91,30 @@ export async function setPaths(sets: string[], before: Map<string, string>): Pro
 
 export async function startCapture(port: string, direction: 'both' | 'in' | 'out'): Promise<void> {
   const { id } = await ask<{ id: string }>('POST', '/captures', { port, direction, keep: true });
-  note(`Capture ${id} of ${port} started`, captureCommand(lab(), port, direction), () => endCapture(id));
+  note(`Capture ${id} of ${port} started`, captureCommand(lab(), port, direction), () => stopCapture(id));
   await loadCaptures();
 }
 
-// One that runs is stopped and stays for download; one that has ended is forgotten.
-export async function endCapture(id: string): Promise<void> {
+// It stays for download, also if it has filled up before this page knew.
+export async function stopCapture(id: string): Promise<void> {
+  await ask('POST', '/captures/stop', { id });
+  await loadCaptures();
+}
+
+export async function forgetCapture(id: string): Promise<void> {
   await ask('DELETE', `/captures/${encodeURIComponent(id)}`);
   await loadCaptures();
 }
 
-export async function stopTraffic(name: string): Promise<void> {
-  await ask('POST', '/stop', { name });
-  note(`Traffic ${name} stopped`, stopCommand(lab(), name), () => startAgain(name));
+export async function stopWorkload(name: string): Promise<void> {
+  const answer = await ask<{ what: string }>('POST', '/stop', { name });
+  note(`${answer.what} ${name} stopped`, stopCommand(lab(), name), () => startAgain(name));
 }
 
-export async function startAgain(name: string): Promise<void> {
+// `stops`: it can be stopped again, which agents' workloads cannot.
+export async function startAgain(name: string, stops = true): Promise<void> {
   const answer = await ask<{ what: string }>('POST', '/again', { name });
-  note(`${answer.what} ${name} started again`, againCommand(lab(), name), answer.what === 'traffic' ? () => stopTraffic(name) : null);
+  note(`${answer.what} ${name} started again`, againCommand(lab(), name), stops ? () => stopWorkload(name) : null);
 }
 
 // What faults did, and links that were taken down by hand: a file for `railyard run --replay`.

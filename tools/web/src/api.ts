@@ -1,4 +1,5 @@
 // Requests to the daemon. The session is a cookie that this page cannot read.
+import type { Overview } from './types';
 
 // Problem details (RFC 9457), or the network's silence (status 0).
 export class Problem extends Error {
@@ -40,5 +41,7 @@ export function takeCode(location: Location, history: Pick<globalThis.History, '
   if (code !== null) history.replaceState(null, '', location.pathname);
   return code;
 }
-export const exchangeCode = (code: string) => ask('POST', '/session', { code });
-export const exchangeToken = (token: string) => ask('POST', '/session', { token });
+// What the first picture needs comes with the session: one request less until it is there.
+type Session = { session: boolean; overview?: Overview };
+export const exchangeCode = (code: string) => ask<Session>('POST', '/session', { code, overview: 'readable' });
+export const exchangeToken = (token: string) => ask<Session>('POST', '/session', { token });

@@ -51,7 +51,11 @@ async function enter(): Promise<void> {
   let why = '';
   if (code) {
     try {
-      await exchangeCode(code);
+      const { overview } = await exchangeCode(code);
+      if (overview) {
+        take(overview);
+        return listen();
+      }
     } catch (e) {
       if (e instanceof Problem && e.status === 0) return lost();
       why = e instanceof Problem ? e.message : String(e); // a session from before may still do

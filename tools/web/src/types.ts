@@ -104,6 +104,7 @@ export interface LabState {
   faults: Fault[];
   links_down: string[];
   hosts: HostState[];
+  collectives: { name: string; done: number; repeats: number; stopped: boolean }[]; // built-in ones
 }
 
 export interface Happening {

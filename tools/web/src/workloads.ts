@@ -40,6 +40,13 @@ export interface Collective {
   retransmitted_packets: number;
   job: { straggler: { rank: string; factor: number } | null } | null;
   slowest?: { rank: string; behind_median_ns: number; iteration: number } | null; // of built-in ranks
+  stopped?: boolean; // a built-in one
+}
+
+// What can be done to it now. Ranks of agents stop when they are done.
+export function actOn(c: Collective): 'stop' | 'start' | 'repeat' | null {
+  if (c.stopped === undefined) return c.completed || c.stalled ? 'repeat' : null;
+  return c.stopped ? 'start' : c.completed ? 'repeat' : 'stop';
 }
 
 export const doneOf = (c: Collective) => c.iterations.filter((i) => i.time_ns !== null).length;

@@ -25,7 +25,7 @@ std::size_t CollectiveConnection::qps(const RankProgram& program) noexcept {
   return static_cast<std::size_t>(std::ranges::count(program.connections, false, &RankConnection::scale_up));
 }
 
-std::vector<const CollectiveRank*> CollectiveConnection::make(const CollectiveConfig& config,
+std::vector<CollectiveRank*> CollectiveConnection::make(const CollectiveConfig& config,
                                                               std::vector<RankProgram> programs,
                                                               const std::vector<CollectiveEnd>& ends, const Way& way,
                                                               std::uint64_t chance) {

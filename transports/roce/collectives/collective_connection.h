@@ -34,7 +34,7 @@ class CollectiveConnection {
 
   // Makes `programs[r]` a rank of ends[r]'s NIC and brings all QPs to RTS; they hold until the NIC is gone. UDP source
   // ports (one per pair and channel, the same in both directions) and first PSNs are drawn from `chance`.
-  static std::vector<const CollectiveRank*> make(const CollectiveConfig& config, std::vector<RankProgram> programs,
+  static std::vector<CollectiveRank*> make(const CollectiveConfig& config, std::vector<RankProgram> programs,
                                                  const std::vector<CollectiveEnd>& ends, const Way& way,
                                                  std::uint64_t chance);
   // The same where some ranks are elsewhere (nullptr): QPs to those are made, and wait for connect_to().

@@ -374,7 +374,7 @@ Instant Target::give_up_halves(Instant now, Pdc& pdc) {
       next = std::min(next, due);
       continue;
     }
-    if (m.matched) complete(m, Status::kFlushed);
+    if (m.matched) complete(m, Status::kRetryExceeded);
     if (!m.matched && !m.write) forget_unexpected(index);
     m.refused = true;
     m.lost = m.claimed;

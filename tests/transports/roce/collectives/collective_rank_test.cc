@@ -73,6 +73,44 @@ TEST_P(BothPayloads, RanksThatAreConnectedLaterAreTheSame) {
   for (const CollectiveRank* r : star.ranks) EXPECT_EQ(r->started().front(), Instant{} + 3_us);
 }
 
+// Whatever goes on is finished by all ranks, also by one that is behind; nothing is lost of what comes after.
+TEST_P(BothPayloads, RanksAreHeldAfterARepeatAndGoOn) {
+  Star star({.repeats = 30, .seed = 6}, plan_collective({.size = 5 * 9000, .chunk = 2000}, 5), GetParam());
+  star.run(Instant{} + 20_us);
+  ASSERT_FALSE(star.complete());
+  star.hold();
+  star.run();
+  const std::size_t done = star.ranks[0]->started().size();
+  EXPECT_GT(done, 0u);
+  EXPECT_LT(done, 30u);
+  for (const CollectiveRank* r : star.ranks) {
+    EXPECT_EQ(r->started().size(), done);
+    EXPECT_NE(r->finished().back(), Instant::never());
+  }
+  star.go_on(0);
+  star.run();
+  EXPECT_TRUE(star.complete());
+  for (const CollectiveRank* r : star.ranks) EXPECT_EQ(r->finished().size(), 30u);
+  EXPECT_EQ(star.wrong().octets, 0u);
+  EXPECT_EQ(star.wrong_messages(), 0u);
+}
+
+// With one repeat there is memory for one.
+TEST_P(BothPayloads, RanksThatAreDoneGoOnForMoreRepeats) {
+  for (const std::uint32_t repeats : {1u, 2u, 7u}) {
+    SCOPED_TRACE(repeats);
+    Star star({.repeats = repeats, .seed = 6}, plan_collective({.size = 5 * 9000, .chunk = 2000}, 5), GetParam());
+    for (std::uint32_t times = 1; times <= 3; ++times) {
+      star.run();
+      ASSERT_TRUE(star.complete());
+      for (const CollectiveRank* r : star.ranks) EXPECT_EQ(r->finished().size(), times * repeats);
+      star.go_on(repeats);
+    }
+    EXPECT_EQ(star.wrong().octets, 0u);
+    EXPECT_EQ(star.wrong_messages(), 0u);
+  }
+}
+
 TEST_P(BothPayloads, LossIsMadeGood) {
   RngStream rng(Seed{3}, "loss");
   Star star({.repeats = 3, .seed = 1}, plan_collective({.size = 6 * 40'000, .chunk = 8000}, 6), GetParam());
@@ -228,6 +266,35 @@ TEST(CollectiveRank, AdditionsTakeTheirTime) {
   };
   // Three additions of 1000 octets in a row, each 8 us.
   EXPECT_NEAR(static_cast<double>((time(1_Gbps) - time({})).ps), 24e6, 0.1e6);
+}
+
+// A ring of four ranks: six messages one after the other.
+TEST_P(BothPayloads, EveryMessageAndEveryStartHaveAFixedCost) {
+  const auto time = [&](Duration launch, Duration step, BitRate rate = {}) {
+    Star star({.repeats = 3, .reduce_rate = rate, .launch_cost = launch, .step_cost = step, .seed = 3},
+              plan_collective({.size = 4 * 1000}, 4), GetParam());
+    star.run();
+    EXPECT_TRUE(star.complete());
+    EXPECT_EQ(star.wrong().octets, 0u);
+    EXPECT_EQ(star.wrong_messages(), 0u);
+    for (const CollectiveRank* r : star.ranks) EXPECT_EQ(r->computed(), Duration{}) << "it is no computing";
+    return static_cast<double>(star.time(0).ps);
+  };
+  const double free = time({}, {});
+  EXPECT_NEAR(time(5_us, {}) - free, 5e6, 0.1e6);
+  EXPECT_NEAR(time({}, 2_us) - free, 6 * 2e6, 0.1e6);
+  EXPECT_NEAR(time(5_us, 2_us, 1_Gbps) - free, 5e6 + 6 * 2e6 + 3 * 8e6, 0.1e6);
+}
+
+// One that is launched later than the others has messages of theirs already.
+TEST_P(BothPayloads, MessagesMayComeBeforeTheLaunch) {
+  Star star({.repeats = 5, .launch_cost = 10_us, .seed = 3}, plan_collective({.size = 5 * 9000, .chunk = 2000}, 5),
+            GetParam());
+  star.ranks[2]->start_at(Instant{} + 100_us);
+  star.run();
+  EXPECT_TRUE(star.complete());
+  EXPECT_EQ(star.wrong().octets, 0u);
+  EXPECT_EQ(star.wrong_messages(), 0u);
 }
 
 TEST_P(BothPayloads, BucketsAreReducedWhileTheNextOnesAreComputed) {

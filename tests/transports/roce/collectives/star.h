@@ -46,7 +46,7 @@ class Star {
     free_at_.resize(nics_.size());
   }
 
-  std::vector<const CollectiveRank*> ranks;
+  std::vector<CollectiveRank*> ranks;
   // How often a frame from a rank arrives.
   std::function<unsigned(std::size_t from, Instant at)> fate = [](std::size_t, Instant) { return 1u; };
 
@@ -74,6 +74,15 @@ class Star {
       CollectiveConnection::retire(const_cast<RoceRank&>(static_cast<const RoceRank&>(*r)));
     config_.start = now_;
     ranks = CollectiveConnection::make(config_, programs_, ends_, way, 43);
+  }
+  // As somebody does who stops the collective: those that go on are finished, by all ranks.
+  void hold() {
+    std::size_t begun = 0;
+    for (const CollectiveRank* r : ranks) begun = std::max(begun, r->started().size());
+    for (CollectiveRank* r : ranks) r->hold_after(static_cast<std::uint32_t>(begun));
+  }
+  void go_on(std::uint32_t more) {
+    for (CollectiveRank* r : ranks) r->go_on(now_, more);
   }
   // All NICs.
   void stop_at(Instant at) {

@@ -88,8 +88,9 @@ export function Fabric() {
     const large = strands.length > kMostMoving;
     const last = document.createElement('canvas');
     let lastView: View | null = null;
-    const paint = () => {
-      frame = requestAnimationFrame(paint);
+    let paintedAt = -Infinity;
+    // What there was to paint: nothing, the last picture at another place, all of it.
+    const paintNow = (): 'nothing' | 'moved' | 'drawn' => {
       const ratio = window.devicePixelRatio || 1;
       if (c.clientWidth !== width || c.clientHeight !== height || c.width !== Math.round(c.clientWidth * ratio)) {
         width = c.clientWidth;
@@ -98,9 +99,12 @@ export function Fabric() {
         c.height = Math.round(height * ratio);
         dirty.current = true;
       }
-      if (width === 0 || height === 0) return;
+      if (width === 0 || height === 0) return 'nothing';
       if (!moved.current) view.current = fit(boundsOf(of), width, height);
-      if (large && lastView && performance.now() - movedAt.current < kMoving) {
+      // Also where a frame takes longer than that: a slow machine does not draw all of it for each move.
+      const isMoving = movedAt.current > paintedAt || performance.now() - movedAt.current < kMoving;
+      paintedAt = performance.now();
+      if (large && lastView && isMoving) {
         const context = c.getContext('2d')!;
         const f = view.current.zoom / lastView.zoom;
         context.setTransform(1, 0, 0, 1, 0, 0);
@@ -109,15 +113,14 @@ export function Fabric() {
         context.setTransform(f, 0, 0, f, (view.current.x - lastView.x * f) * ratio, (view.current.y - lastView.y * f) * ratio);
         context.drawImage(last, 0, 0);
         dirty.current = true;
-        ++frames.painted;
-        return;
+        return 'moved';
       }
       const moves = !still.matches && connection.value.kind === 'live' && !(shownSample.value?.held ?? true) &&
         !large;
-      if (!dirty.current && !moves) return;
+      if (!dirty.current && !moves) return 'nothing';
       dirty.current = false;
       const context = c.getContext('2d');
-      if (!context) return;
+      if (!context) return 'nothing';
       draw(context, {
         layout: of, strands, sample: shownSample.value, degraded: degradedLinks.value, nodes: nodeHealth.value,
         selection: selection.value, hovered: hovered.current, overlay: overlay.value, found: foundNodes(of, searched.value),
@@ -129,7 +132,16 @@ export function Fabric() {
         last.getContext('2d')!.drawImage(c, 0, 0);
         lastView = view.current;
       }
+      return 'drawn';
+    };
+    const paint = () => {
+      frame = requestAnimationFrame(paint);
+      const from = performance.now();
+      const how = paintNow();
+      if (how === 'nothing') return;
       ++frames.painted;
+      const kept = frames[how];
+      if (kept.push(performance.now() - from) > kKeptFrames) kept.shift();
       if (frames.painted === 1) {
         performance.mark('railyard-first-picture');
         painted();
@@ -266,6 +278,7 @@ export function Fabric() {
   );
 }
 
-// For measurements: frames painted so far.
-export const frames = { painted: 0 };
+// For measurements: frames painted so far; and how long this code took for each of the last of them, ms, by what it painted.
+const kKeptFrames = 600;
+export const frames = { painted: 0, moved: [] as number[], drawn: [] as number[] };
 (globalThis as { railyardFrames?: typeof frames }).railyardFrames = frames;

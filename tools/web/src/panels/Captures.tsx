@@ -1,7 +1,7 @@
 // Captures of a link: started, stopped, downloaded.
 import { useState } from 'preact/hooks';
 
-import { endCapture, startCapture } from '../actions';
+import { forgetCapture, stopCapture, startCapture } from '../actions';
 import { captures, fileOf, isKept, loadCaptures, type Capture } from '../captures';
 import { captureCommand } from '../commands';
 import { bytes, count } from '../format';
@@ -24,8 +24,12 @@ function Row({ capture: c }: { capture: Capture }) {
       </p>
       {!readOnly.value && isKept(c) && (
         <div class="acts">
-          {ended && <a class="button" href={fileOf(c)} download>Download</a>}
-          <Act label={ended ? 'Forget' : 'Stop capture'} kind={ended ? '' : 'danger'} act={() => endCapture(c.id)} />
+          {ended
+            ? <>
+                <a class="button" href={fileOf(c)} download>Download</a>
+                <Act key="forget" label="Forget" act={() => forgetCapture(c.id)} />
+              </>
+            : <Act key="stop" label="Stop capture" kind="danger" act={() => stopCapture(c.id)} />}
         </div>
       )}
     </li>

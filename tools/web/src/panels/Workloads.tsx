@@ -1,14 +1,14 @@
 // Workloads: RoCE and UET side by side, collectives with their progress, traffic to stop and start, flows with their path.
 import { useState } from 'preact/hooks';
 
-import { startAgain, stopTraffic } from '../actions';
+import { startAgain, stopWorkload } from '../actions';
 import { ask, Problem } from '../api';
 import { pathCommand } from '../commands';
 import { count, nanoseconds, percent, rate } from '../format';
 import { usePoll } from '../poll';
 import { labName, labState, layout, message, readOnly, selection } from '../store';
 import { clearOverlay, endAt, type Path, showFlow, shownPath } from '../ways';
-import { type Collective, compared, doneOf, type Flow, type Side, type Traffic } from '../workloads';
+import { actOn, type Collective, compared, doneOf, type Flow, type Side, type Traffic } from '../workloads';
 import { Act } from './Act';
 import { Copy } from './Copy';
 
@@ -43,10 +43,11 @@ function SideBySide({ flows, collectives }: { flows: Flow[]; collectives: Collec
   );
 }
 
-function CollectiveRow({ of: c }: { of: Collective }) {
+function CollectiveRow({ of: c, changed }: { of: Collective; changed: () => Promise<void> }) {
   const done = doneOf(c);
-  const byAgents = c.slowest === undefined;
-  const state = c.completed ? (c.verified ? 'done, data verified' : c.wrong ? 'wrong data' : 'done') : done === 0 && c.iterations.length === 0 ? 'waiting' : 'running';
+  const act = readOnly.value ? null : actOn(c);
+  const again = () => startAgain(c.name, c.stopped !== undefined).then(changed);
+  const state = c.stopped ? 'stopped' : c.completed ? (c.verified ? 'done, data verified' : c.wrong ? 'wrong data' : 'done') : done === 0 && c.iterations.length === 0 ? 'waiting' : 'running';
   return (
     <li>
       <div class="fault-head">
@@ -67,9 +68,15 @@ function CollectiveRow({ of: c }: { of: Collective }) {
         {c.job?.straggler && <div class="row"><dt>Straggler</dt><dd>{c.job.straggler.rank}, {c.job.straggler.factor.toFixed(2)} × the median</dd></div>}
         {c.retransmitted_packets > 0 && <div class="row"><dt>Retransmitted</dt><dd>{count(c.retransmitted_packets)} packets</dd></div>}
       </dl>
-      {c.stalled && <p class="quiet">Now: {c.stalled}</p>}
+      {c.stalled && !c.stopped && <p class="quiet">Now: {c.stalled}</p>}
       {c.wrong && <p class="refused">{c.wrong}</p>}
-      {byAgents && (c.completed || c.stalled) && !readOnly.value && <div class="acts"><Act label="Start again" act={() => startAgain(c.name)} /></div>}
+      {act !== null && (
+        <div class="acts">
+          {act === 'stop'
+            ? <Act label="Stop" act={() => stopWorkload(c.name).then(changed)} />
+            : <Act label={act === 'start' ? 'Start' : 'Start again'} kind={act === 'start' ? 'primary' : undefined} act={again} />}
+        </div>
+      )}
     </li>
   );
 }
@@ -88,7 +95,7 @@ function TrafficTable({ all, changed }: { all: Traffic[]; changed: () => Promise
             <td class="number">
               {!readOnly.value && (t.stopped
                 ? <Act label="Start" kind="primary" act={() => startAgain(t.name).then(changed)} />
-                : <Act label="Stop" act={() => stopTraffic(t.name).then(changed)} />)}
+                : <Act label="Stop" act={() => stopWorkload(t.name).then(changed)} />)}
             </td>
           </tr>
         ))}
@@ -174,11 +181,11 @@ export function Workloads() {
   const path = shownPath.value;
   return (
     <>
-      <p class="quiet">{size ? `${count(size.flows)} flows, ${count(size.collectives)} collectives` : ''}; figures since the start, every 2 s while shown.</p>
+      <p class="quiet">{size ? `${count(size.flows)} ${size.flows === 1 ? 'flow' : 'flows'}, ${count(size.collectives)} ${size.collectives === 1 ? 'collective' : 'collectives'}` : ''}; figures since the start, every 2 s while shown.</p>
       {problem && <p class="refused" role="alert">{problem}</p>}
       {!flows && !problem && <p class="quiet" role="status">Loading…</p>}
       {flows && <SideBySide flows={flows} collectives={collectives} />}
-      {collectives.length > 0 && <><h3>Collectives</h3><ul class="list">{collectives.map((c) => <CollectiveRow key={c.name} of={c} />)}</ul></>}
+      {collectives.length > 0 && <><h3>Collectives</h3><ul class="list">{collectives.map((c) => <CollectiveRow key={c.name} of={c} changed={look} />)}</ul></>}
       {traffic.length > 0 && <><h3>Traffic</h3><TrafficTable all={traffic} changed={look} /></>}
       {path && <PathOf path={path} />}
       {flows && flows.length > 0 && <><h3>Flows</h3><p class="quiet">Choose one to draw its path.</p><FlowTable flows={flows.slice(0, kMostRows)} /></>}

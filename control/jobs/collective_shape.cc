@@ -1,0 +1,70 @@
+// Collectives of a job: how each is planned.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "control/collectives/channels.h"
+#include "control/collectives/registry.h"
+#include "control/jobs/compile.h"
+
+namespace railyard::jobs {
+namespace {
+
+// What those in `members` have in `all`, numbered in the order in which they are met; empty: each has one of its own.
+std::vector<std::uint32_t> numbered(const std::vector<std::uint32_t>& all, const std::vector<std::uint32_t>& members) {
+  if (all.empty()) return {};
+  std::map<std::uint32_t, std::uint32_t> number;
+  std::vector<std::uint32_t> out;
+  for (const std::uint32_t m : members)
+    out.push_back(number.try_emplace(all[m], static_cast<std::uint32_t>(number.size())).first->second);
+  if (number.size() == members.size()) return {};
+  return out;
+}
+
+}  // namespace
+
+collectives::CollectiveShape shape_of(const JobGraph& graph, const Collective& collective, const CompileOptions& options) {
+  const std::vector<std::uint32_t>& members = graph.communicators[collective.communicator];
+  collectives::CollectiveShape shape{.operation = collective.operation,
+                                     .algorithm = collective.algorithm,
+                                     .size = collective_octets(graph, collective),
+                                     .chunk = options.chunk / 4 * 4,
+                                     .root = collective.root,
+                                     .matrix = collective.matrix};
+  shape.host = numbered(options.host, members);
+  if (!shape.host.empty())
+    for (const std::uint32_t m : members) shape.rail.push_back(options.rail[m]);
+  // Within one host nothing is sent in packets, and nothing waits for parts of a message: they go whole.
+  constexpr std::uint32_t kWhole = 1u << 30;
+  if (!shape.host.empty() && std::ranges::all_of(shape.host, [](std::uint32_t h) { return h == 0; })) shape.chunk = kWhole;
+  shape.group = shape.host.empty() ? numbered(options.leaf, members) : shape.host;
+  if (shape.group.empty())
+    for (std::uint32_t i = 0; i < members.size(); ++i) shape.group.push_back(i);
+  const collectives::Layout layout{static_cast<std::uint32_t>(members.size()), shape.group, !shape.host.empty()};
+  // What was asked for may not be possible for these ranks: then the usual one.
+  if (shape.algorithm != nullptr && (!shape.algorithm->does(shape.operation) || shape.algorithm->refusal(layout)))
+    shape.algorithm = nullptr;
+  shape.channels = collective.channels > 0 ? collective.channels
+                                           : static_cast<std::uint32_t>(collectives::usual_channels(
+                                                 shape.used_algorithm(), shape.operation, layout, shape.size));
+  return shape;
+}
+
+double messages(const JobGraph& graph, const CompileOptions& options) {
+  double all = 0;
+  for (const auto& own : graph.ranks)
+    for (const Operation& o : own)
+      if (o.kind == Operation::Kind::kSend)
+        all += 1 + static_cast<double>(message_octets(o.octets) / options.chunk);
+  for (const Collective& c : graph.collectives) {
+    const collectives::CollectiveShape shape = shape_of(graph, c, options);
+    const auto n = static_cast<double>(graph.communicators[c.communicator].size());
+    const collectives::Algorithm& a = shape.used_algorithm();
+    const collectives::Layout layout{static_cast<std::uint32_t>(n), shape.group, !shape.host.empty()};
+    all += 2 * n * static_cast<double>(shape.size) / shape.chunk;
+    if (a.transfers != nullptr) all += shape.channels * a.transfers(layout, static_cast<double>(shape.size) / shape.channels);
+  }
+  return all;
+}
+
+}  // namespace railyard::jobs

@@ -1,0 +1,32 @@
+// What a fabric file says of a job: jobs.<n>. Where its ranks are and what carries its messages is said as of a collective
+// (collective_spec.h).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "control/jobs/training.h"
+#include "dataplane/base/units.h"
+
+namespace railyard::spec {
+
+// One of those that we ship (topologies/models/), a file, or what the fabric file says itself (`said` is empty).
+struct ModelSpec {
+  std::string said;
+  jobs::Model model;
+
+  bool operator==(const ModelSpec&) const = default;
+};
+
+struct JobSpec {
+  ModelSpec model;
+  // Its model is `model`, and its data-parallel degree follows from the ranks if `data` is not said, once the lab is read.
+  jobs::Training training;
+  std::optional<int> data;
+  std::string gpu = "h100";
+  Ratio mfu{2, 5};  // what of the GPU's peak computing alone reaches
+
+  bool operator==(const JobSpec&) const = default;
+};
+
+}  // namespace railyard::spec

@@ -1,0 +1,73 @@
+// Estimates: closed forms, and what shares a link.
+#include "control/estimate/estimate.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "control/spec/load.h"
+
+namespace railyard::estimate {
+namespace {
+
+Estimate of(const std::string& yaml, const Options& options = {}) {
+  const auto e = estimate(spec::parse(yaml, "test.yaml"), options);
+  EXPECT_TRUE(e) << e.error();
+  return *e;
+}
+
+const std::string kFour = R"(
+name: four
+topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2, host-link: { rate: 100Gbps }, fabric-link: { rate: 100Gbps } }
+)";
+
+// A ring: 2 (n - 1) / n of the octets at the link's rate, less framing.
+TEST(Estimate, OfARingIsItsClosedForm) {
+  const Estimate e = of(kFour + "collectives: [ { name: c, collective: all-reduce, size: 64MiB } ]\n");
+  const double seconds = 1.5 * 64 * 1048576 * 8 / (100e9 * 4096 / 4182);
+  EXPECT_NEAR(static_cast<double>(e.collectives[0].time.ps) / 1e12, seconds, 0.01 * seconds);
+  EXPECT_NEAR(e.links[0].utilisation, 1, 0.02);
+}
+
+// Of its six steps each waits for one message.
+TEST(Estimate, HasTheFixedCosts) {
+  const auto time = [](const char* more) {
+    const Estimate e = of(kFour + "collectives: [ { name: c, collective: all-reduce, size: 64KiB" + more + " } ]\n");
+    return static_cast<double>(e.collectives[0].time.ps);
+  };
+  EXPECT_NEAR(time(", launch-cost: 5us, step-cost: 2us") - time(""), 5e6 + 6 * 2e6, 1e3);
+}
+
+// Two flows over the one uplink have half of it each.
+TEST(Estimate, AnOversubscribedUplinkTakesTwiceAsLong) {
+  const std::string send = "collectives: [ { name: c, collective: send-recv, size: 64MiB, ranks: [h1, h3, h2, h4] } ]\n";
+  const Estimate two = of(kFour + send);
+  const Estimate one = of(kFour + "collectives: [ { name: c, collective: send-recv, size: 64MiB } ]\n");
+  EXPECT_NEAR(static_cast<double>(two.collectives[0].time.ps), 2 * static_cast<double>(one.collectives[0].time.ps),
+              0.01 * static_cast<double>(two.collectives[0].time.ps));
+}
+
+TEST(Estimate, HasTheSameBytesInLargerMessages) {
+  const std::string lab = kFour + "collectives: [ { name: c, collective: all-to-all, size: 16MiB, chunk: 64KiB } ]\n";
+  const Estimate fine = of(lab, {.least_chunk = 0});
+  const Estimate coarse = of(lab);
+  EXPECT_GT(fine.messages, 10 * coarse.messages);
+  EXPECT_NEAR(static_cast<double>(fine.collectives[0].time.ps), static_cast<double>(coarse.collectives[0].time.ps),
+              0.05 * static_cast<double>(fine.collectives[0].time.ps));
+  double bytes[2] = {};
+  for (const LinkEstimate& l : fine.links) bytes[0] += l.bytes;
+  for (const LinkEstimate& l : coarse.links) bytes[1] += l.bytes;
+  EXPECT_NEAR(bytes[0], bytes[1], 1e-6 * bytes[0]);
+}
+
+TEST(Estimate, OfTwoJobsAtOnceSharesTheirLinks) {
+  const std::string job = "model: gpt2-124m, segments: 1, forward: 1ms, backward: 1ms, overlap: false";
+  const Estimate alone = of(kFour + "jobs: [ { name: a, ranks: [h1, h3], " + job + " } ]\n");
+  const Estimate both = of(kFour + "jobs: [ { name: a, ranks: [h1, h3], " + job + " }, { name: b, ranks: [h2, h4], " + job + " } ]\n");
+  // All but the 2 ms of computing takes twice as long.
+  const double messages = static_cast<double>(alone.collectives[0].time.ps) - 2e9;
+  EXPECT_NEAR(static_cast<double>(both.collectives[0].time.ps), 2e9 + 2 * messages, 0.02 * messages);
+}
+
+}  // namespace
+}  // namespace railyard::estimate

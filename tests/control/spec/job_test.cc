@@ -1,0 +1,108 @@
+// What a fabric file says of jobs, and what it may not.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/spec/collective_ranks.h"
+#include "control/spec/job_model.h"
+#include "control/spec/load.h"
+#include "control/spec/to_yaml.h"
+#include "tests/control/spec/lab_builder.h"
+#include "tests/support/temporary_file.h"
+
+namespace railyard::spec {
+namespace {
+
+using testing::HasSubstr;
+
+// Two hosts of four GPUs.
+std::string job_with(const std::string& keys) {
+  return "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 1 }\n"
+         "hosts: { default: { gpus: 4, scale-up: { rate: 800Gbps } } }\njobs:\n"
+         "  - { name: j, " + keys + " }\n";
+}
+std::string job_error(const std::string& keys) { return error_of(job_with(keys)); }
+CollectiveSpec job(const std::string& keys, const std::vector<std::string>& sets = {}) {
+  return parse(job_with(keys), "x.yaml", sets).collectives.at(0);
+}
+
+TEST(Jobs, TakeAllRanksForTheirCopies) {
+  const CollectiveSpec c = job("model: gpt2-124m, parallelism: { tp: 2 }");
+  EXPECT_TRUE(c.is_job());
+  EXPECT_EQ(c.path(), "jobs.j");
+  EXPECT_EQ(c.operation_name(), "job");
+  EXPECT_EQ(c.algorithm_name(), "gpt2-124m");
+  EXPECT_EQ(c.job->training.parallelism.degrees, (std::array{2, 1, 4, 1}));
+  EXPECT_EQ(c.traced.graph->ranks.size(), 8u);
+  // With a number of copies the first ranks are used.
+  EXPECT_EQ(job("model: gpt2-124m, parallelism: { tp: 2, dp: 2 }").traced.graph->ranks.size(), 4u);
+}
+
+TEST(Jobs, EveryModelThatShipsCanBeTrained) {
+  for (const ModelFile& f : model_files()) {
+    const CollectiveSpec c = job("model: " + std::string(f.name) + ", parallelism: { pp: 2 }, segments: 1");
+    EXPECT_EQ(c.job->training.model.name, f.name);
+    EXPECT_GT(c.job->training.model.parameters(), 100'000'000u);
+  }
+}
+
+TEST(Jobs, AModelIsAFileOrAMap) {
+  const test::TemporaryFile file("mine.yaml");
+  file.put("layers: 2\nhidden: 64\nheads: 4\nfeed-forward: 128\nvocabulary: 100\nsequence: 32\n");
+  EXPECT_EQ(job("model: " + file.name()).job->training.model.hidden, 64);
+  EXPECT_EQ(job("model: { layers: 2, hidden: 32, heads: 4, feed-forward: 128, vocabulary: 100, sequence: 32 }").job->training.model.hidden, 32);
+}
+
+TEST(Jobs, AreWrittenAsTheyWereRead) {
+  for (const char* keys : {"model: llama-8b, parallelism: { tp: 4, pp: 2 }, microbatches: 4, schedule: interleaved, chunks: 2",
+                           "model: mixtral-8x7b, parallelism: { ep: 4, order: [dp, tp, cp, pp] }, sharding: zero-3, expert-skew: 1.5",
+                           "model: { layers: 2, hidden: 32, heads: 4, feed-forward: 128, vocabulary: 100, sequence: 32 }, forward: "
+                           "1ms, backward: 2ms, transport: uet, compression: 4, gpu: a100, mfu: 0.5, steps: 3"}) {
+    const Lab lab = parse(job_with(keys), "x.yaml");
+    const std::string text = to_yaml(lab);
+    EXPECT_THAT(text, HasSubstr("jobs:\n"));
+    EXPECT_EQ(to_yaml(parse(text, "y.yaml")), text);
+    EXPECT_EQ(parse(text, "y.yaml").collectives, lab.collectives);
+    const std::string all = to_yaml(lab, Defaults::kWritten);
+    EXPECT_EQ(parse(all, "z.yaml").collectives, lab.collectives);
+  }
+}
+
+TEST(Jobs, StandBehindCollectives) {
+  const Lab lab = parse(job_with("model: gpt2-124m") + "collectives:\n  - { name: c, collective: barrier }\n", "x.yaml");
+  ASSERT_EQ(lab.collectives.size(), 2u);
+  EXPECT_FALSE(lab.collectives[0].is_job());
+  EXPECT_TRUE(lab.collectives[1].is_job());
+}
+
+TEST(JobErrors, NameTheKeyAndWhatWasExpected) {
+  EXPECT_THAT(job_error("parallelism: { tp: 2 }"), HasSubstr("key 'model' is missing"));
+  EXPECT_THAT(job_error("model: lama-70b"), HasSubstr("there is no model 'lama-70b'; did you mean 'llama-70b'?"));
+  EXPECT_THAT(job_error("model: ./none.yaml"), HasSubstr("none.yaml"));
+  EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { tp: 3 }"), HasSubstr("needs a multiple of 3 ranks, but there are 8"));
+  EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { tp: 8 }"), HasSubstr("12 attention heads cannot be divided among tp 8"));
+  EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { pp: 8 }"), HasSubstr("12 layers cannot be divided among 8 stages"));
+  EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { dp: 16 }"), HasSubstr("needs 16 ranks, but there are 8"));
+  EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { ep: 2 }"), HasSubstr("has no experts"));
+  EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { order: [tp, tp, dp, pp] }"), HasSubstr("each once"));
+  EXPECT_THAT(job_error("model: gpt2-124m, microbatches: 0"), HasSubstr("microbatches"));
+  EXPECT_THAT(job_error("model: gpt2-124m, forward: 1ms"), HasSubstr("forward and backward, or neither"));
+  EXPECT_THAT(job_error("model: gpt2-124m, sharding: zero-3, shard: 3"), HasSubstr("3 does not divide the 8 ranks"));
+  EXPECT_THAT(job_error("model: gpt2-124m, service: rod"), HasSubstr("expected transport: uet"));
+  EXPECT_THAT(job_error("model: { layers: 2, hidden: 30, heads: 4, feed-forward: 8, vocabulary: 1, sequence: 8 }"),
+              HasSubstr("does not divide hidden 30"));
+  EXPECT_THAT(job_error("model: { layers: 2, hidden: 32, heads: 4, feed-forward: 8, vocabulary: 1, sequence: 8, experts: 4 }"),
+              HasSubstr("4 experts, 0 per token"));
+}
+
+// A placement that names a GPU twice.
+TEST(JobErrors, APlacementNamesEachGpuOnce) {
+  const test::TemporaryFile file("ranks.csv");
+  file.put("rank,host,gpu\n0,h1,1\n1,h1,1\n");
+  EXPECT_THAT(job_error("model: gpt2-124m, placement: " + file.name()), HasSubstr(file.name() + ":3"));
+}
+
+}  // namespace
+}  // namespace railyard::spec

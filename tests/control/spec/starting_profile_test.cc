@@ -1,0 +1,139 @@
+// Switch profiles that begin as an ASIC, host profiles that begin as a server.
+#include "control/spec/starting_profile.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "control/spec/to_yaml.h"
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+using namespace literals;
+
+TEST(Asic, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(RAILYARD_SOURCE_DIR "/topologies/profiles")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++files;
+    const std::string name = entry.path().stem();
+    const Lab lab = parse_small_with("switches: { default: { asic: " + name + " } }\n");
+    const SwitchProfile& p = lab.switches.at("default");
+    EXPECT_GE(p.ports, 32) << name;
+    EXPECT_GE(p.port_rate, 100_Gbps) << name;
+    EXPECT_GE(p.buffer, 10_MB) << name;
+    EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab) << name;
+    const std::string text = read_file(entry.path());
+    EXPECT_NE(text.find("SONiC"), std::string::npos) << name << " names no source";
+    if (p.buffer > 1000_MB) {
+      EXPECT_NE(text.find("DEVIATION"), std::string::npos)
+          << name << " is deep and does not say what stands in for VOQs";
+    }
+  }
+  EXPECT_EQ(asic_profiles().size(), files);
+  EXPECT_EQ(parse_small_with("switches: { default: { asic: tomahawk5-64x800 } }\n").switches.at("default").ports, 64);
+  EXPECT_EQ(parse_small_with("switches: { default: { asic: tomahawk5-128x400 } }\n").switches.at("default").ports, 128);
+}
+
+TEST(Asic, KeysBesideItWin) {
+  const Lab lab =
+      parse_small_with("switches: { default: { asic: tomahawk3-32x400, buffer: 1MiB, headroom-pool: 0 } }\n");
+  const SwitchProfile& p = lab.switches.at("default");
+  EXPECT_EQ(p.buffer, 1_MiB);
+  EXPECT_EQ(p.headroom_pool, Bytes{});
+  EXPECT_EQ(p.cell, Bytes{254});
+}
+
+TEST(Asic, AnOverrideReplacesItOrAPartOfIt) {
+  const std::string yaml = "switches: { default: { asic: tomahawk3-32x400 } }\n";
+  EXPECT_EQ(parse_small_with(yaml, {"switches.default.asic=spectrum1-32x100"}).switches.at("default").cell, Bytes{96});
+  const Lab part = parse_small_with(yaml, {"switches.default.cell=128B"});
+  EXPECT_EQ(part.switches.at("default").cell, Bytes{128});
+  EXPECT_EQ(part.switches.at("default").ports, 32);
+}
+
+TEST(Asic, AFileOfOnesOwnIsMeantFromTheFolderOfTheFabricFile) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "asic_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "mine.yaml") << "ports: 8\nbuffer: 2MiB\n";
+  std::ofstream(folder / "bad.yaml") << "ports: 8\nbufer: 2MiB\n";
+  const auto lab = [&](const std::string& asic) {
+    std::ofstream(folder / "lab.yaml") << small_with("switches: { default: { asic: " + asic + " } }\n");
+    return load(folder / "lab.yaml");
+  };
+  EXPECT_EQ(lab("mine.yaml").switches.at("default").buffer, 2_MiB);
+  try {
+    lab("bad.yaml");
+    FAIL();
+  } catch (const SpecError& e) {
+    EXPECT_EQ(
+        std::string(e.what()).find((folder / "bad.yaml").string() + ":2:1: switches.default: unknown key 'bufer'"), 0u)
+        << e.what();
+  }
+  try {
+    lab("none.yaml");
+    FAIL();
+  } catch (const SpecError& e) {
+    EXPECT_EQ(std::string(e.what()), (folder / "lab.yaml").string() + ":8:30: switches.default.asic: " +
+                                         (folder / "none.yaml").string() +
+                                         " cannot be read: No such file or directory");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Asic, OneThatIsNotKnownIsRefusedWithTheOneThatWasMeant) {
+  const std::string error = error_of(small_with("switches: { default: { asic: tomahwk5-64x800 } }\n"));
+  EXPECT_EQ(error.find("x.yaml:8:30: switches.default.asic: there is no ASIC 'tomahwk5-64x800'; did you mean "
+                       "'tomahawk5-64x800'?"),
+            0u)
+      << error;
+}
+
+// ---- Servers ---------------------------------------------------------------------------------------------------------
+
+std::string host_with(const std::string& server) { return small_with("hosts: { default: { " + server + " } }\n"); }
+
+TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(RAILYARD_SOURCE_DIR "/topologies/servers")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++files;
+    const std::string name = entry.path().stem();
+    const Lab lab = parse(host_with("server: " + name), "x.yaml");
+    const HostProfile& p = lab.hosts.at("default");
+    EXPECT_EQ(p.gpus, 8) << name;
+    ASSERT_TRUE(p.scale_up) << name;
+    EXPECT_GE(p.scale_up->rate, 200_Gbps) << name;
+    EXPECT_TRUE(p.pcie) << name;
+    EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab) << name;
+    EXPECT_EQ(read_file(entry.path()).find("# "), 0u) << name << " names no source";
+  }
+  EXPECT_EQ(server_profiles().size(), files);
+  const HostProfile h100 = parse(host_with("server: hgx-h100"), "x.yaml").hosts.at("default");
+  EXPECT_EQ(h100.scale_up->rate, 3600_Gbps);
+  EXPECT_EQ(h100.pcie, (PcieSlot{5, 16}));
+}
+
+TEST(Server, KeysBesideItWinAlsoWithinAMap) {
+  const auto host = [](const std::string& keys, const std::vector<std::string>& sets = {}) {
+    return parse(host_with("server: hgx-h100" + keys), "x.yaml", sets).hosts.at("default");
+  };
+  EXPECT_EQ(host(", gpus: 4").gpus, 4);
+  EXPECT_EQ(host(", scale-up: { rate: 2960Gbps }").scale_up->rate, 2960_Gbps);
+  EXPECT_EQ(host(", scale-up: { latency: 1us }").scale_up->latency, 1_us);
+  EXPECT_EQ(host(", scale-up: { latency: 1us }").scale_up->rate, 3600_Gbps);
+  EXPECT_EQ(host(", pcie: unlimited").pcie, std::nullopt);
+  EXPECT_EQ(host("", {"hosts.default.scale-up.rate=2960Gbps"}).scale_up->rate, 2960_Gbps);
+  EXPECT_EQ(host("", {"hosts.default.server=hgx-a100"}).scale_up->rate, 2400_Gbps);
+}
+
+TEST(Server, OneThatIsNotKnownIsRefusedWithTheOneThatWasMeant) {
+  const std::string error = error_of(host_with("server: hgx-h10"));
+  EXPECT_EQ(error.find("x.yaml:8:29: hosts.default.server: there is no server 'hgx-h10'; did you mean 'hgx-"), 0u) << error;
+}
+
+}  // namespace
+}  // namespace railyard::spec

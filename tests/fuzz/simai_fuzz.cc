@@ -1,0 +1,11 @@
+// Any text as a workload of SimAI.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "control/jobs/simai.h"
+#include "tests/fuzz/trace_graph.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return railyard::fuzz::expect_trace(railyard::jobs::read_simai({reinterpret_cast<const char*>(data), size}));
+}

@@ -1,0 +1,158 @@
+// Training jobs over whole labs: data are right, and steps take what can be computed by hand, plus what the fabric adds.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "control/estimate/estimate.h"
+#include "tests/scenarios/scenario.h"
+
+namespace railyard::test {
+namespace {
+
+// Two hosts of four GPUs, each with a NIC of its own.
+std::string small_lab(const std::string& job) {
+  return R"(
+name: small
+topology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 2,
+            host-link: { rate: 100Gbps, cable: 3m }, fabric-link: { rate: 100Gbps, cable: 30m } }
+hosts: { default: { gpus: 4, scale-up: { rate: 800Gbps, latency: 1us } } }
+jobs:
+  - name: train
+    model: { layers: 4, hidden: 64, heads: 4, kv-heads: 2, feed-forward: 128, vocabulary: 256, sequence: 64, experts: EXPERTS }
+    forward: 20us
+    backward: 40us
+    chunk: 16KiB
+)" + job;
+}
+
+std::string with_experts(std::string lab, bool experts) {
+  lab.replace(lab.find("EXPERTS"), 7, experts ? "4, experts-per-token: 2" : "0");
+  return lab;
+}
+
+report::CollectiveReport run(Scenario& s) {
+  s.run_to_the_end();
+  s.expect_books_balance();
+  return s.report().collectives.at(0);
+}
+
+TEST(Jobs, OfEveryParallelismHaveTheRightData) {
+  for (const char* job : {
+           "    parallelism: { tp: 2, pp: 2, dp: 2 }\n    microbatches: 4\n",
+           "    parallelism: { tp: 4, pp: 2 }\n    microbatches: 4\n    sequence-parallel: true\n",
+           "    parallelism: { cp: 2, dp: 4 }\n    sharding: zero-1\n",
+           "    parallelism: { dp: 8 }\n    sharding: zero-3\n    segments: 2\n    microbatches: 2\n",
+           "    parallelism: { dp: 8 }\n    sharding: zero-2\n    shard: 4\n    overlap: false\n",
+           "    parallelism: { pp: 4, dp: 2 }\n    schedule: gpipe\n    microbatches: 3\n",
+           "    parallelism: { pp: 2, tp: 2, dp: 2, order: [pp, dp, tp, cp] }\n    schedule: interleaved\n    chunks: 2\n    microbatches: 4\n",
+           "    parallelism: { ep: 4, dp: 8 }\n    expert-skew: 1\n",
+       })
+    for (const char* payload : {"elided", "real"})
+      for (const char* transport : {"roce", "uet"}) {
+        const bool experts = std::string(job).find("ep:") != std::string::npos;
+        Scenario s(with_experts(small_lab(job), experts),
+                   {std::string("run.payload=") + payload, std::string("jobs.train.transport=") + transport, "jobs.train.steps=2"});
+        const report::CollectiveReport c = run(s);
+        EXPECT_TRUE(c.verified) << job << payload << " " << transport << ": " << c.stalled << c.wrong;
+        EXPECT_EQ(c.iterations.size(), 2u);
+        ASSERT_TRUE(c.figures && c.figures->training);
+        EXPECT_GT(*c.median_ns, c.figures->ideal_ns);
+        EXPECT_FALSE(c.figures->training->mfu) << "its computing times are the file's own";
+      }
+}
+
+// Without overlap: computing, and a ring all-reduce over the fabric: 2 (n - 1) / n of the gradients at the rate that framing
+// leaves of the link, and 2 (n - 1) times the way.
+TEST(Jobs, AStepOfDataParallelismIsItsClosedForm) {
+  Scenario s(R"(
+name: dp
+topology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 4, host-link: { rate: 100Gbps, cable: 3m } }
+jobs:
+  - name: train
+    model: { layers: 4, hidden: 512, heads: 8, feed-forward: 2048, vocabulary: 0, sequence: 64 }
+    forward: 1ms
+    backward: 2ms
+    segments: 1
+    overlap: false
+    chunk: 64KiB
+)");
+  const report::CollectiveReport c = run(s);
+  ASSERT_TRUE(c.verified);
+  const double gradients = 4 * (4 * 512.0 * 512 + 3 * 512.0 * 2048) * 2;
+  const double payload = 4096.0 / (4096 + 14 + 20 + 8 + 12 + 4 + 4 + 20);  // Ethernet, IP, UDP, BTH, ICRC, FCS, preamble and gap
+  const double by_hand = 3e6 + 2 * 3 / 4.0 * gradients * 8 / (100 * payload);
+  EXPECT_NEAR(static_cast<double>(*c.median_ns), by_hand, 0.01 * by_hand);
+  EXPECT_EQ(c.figures->ideal_ns, 3'000'000);
+  EXPECT_NEAR(c.figures->training->volumes.at(0).bytes, 2 * 3 / 4.0 * gradients, 1);
+}
+
+// Gradients that go while computing goes on cost little: those of the last segment only.
+TEST(Jobs, OverlapHidesWhatComputingIsLongEnoughFor) {
+  const auto time = [](bool overlap) {
+    Scenario s = Scenario::ready("job-experts", {std::string("jobs.moe.overlap=") + (overlap ? "true" : "false"), "jobs.moe.chunk=1MiB"});
+    return *run(s).median_ns;
+  };
+  EXPECT_LT(time(true), time(false));
+}
+
+// Stages that are neighbours in a host have the ideal bubble nearly; those across the fabric wait for their messages, too.
+TEST(Jobs, ABadlyPlacedPipelineHasALargerBubble) {
+  const auto efficiency = [](const char* order) {
+    Scenario s = Scenario::ready("job-3d", {std::string("jobs.step.parallelism.order=") + order});
+    const report::CollectiveReport c = run(s);
+    EXPECT_TRUE(c.verified) << c.stalled << c.wrong;
+    return *c.figures->efficiency;
+  };
+  const double tensor_inside = efficiency("[tp, cp, dp, pp]");
+  const double tensor_across = efficiency("[dp, pp, cp, tp]");
+  EXPECT_GT(tensor_inside, 1.3 * tensor_across) << "tensor parallelism over the fabric";
+}
+
+TEST(Jobs, TheShippedOnesHaveTheRightData) {
+  for (const char* name : {"job-3d", "job-experts"}) {
+    Scenario s = Scenario::ready(name);
+    const report::CollectiveReport c = run(s);
+    EXPECT_TRUE(c.verified) << name << c.stalled << c.wrong;
+    ASSERT_TRUE(c.figures->training->mfu);
+    EXPECT_GT(*c.figures->training->mfu, 0);
+    EXPECT_LT(*c.figures->training->mfu, 0.4) << "no more than computing alone reaches";
+  }
+}
+
+// Two of them, on GPUs of their own that share links.
+TEST(Jobs, SeveralRunAtOnce) {
+  Scenario s(R"(
+name: two
+topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 4, host-link: { rate: 100Gbps, cable: 3m } }
+jobs:
+  - { name: a, model: gpt2-124m, ranks: [h1, h2, h5, h6], segments: 1, forward: 1ms, backward: 2ms, compression: 16 }
+  - { name: b, model: gpt2-124m, ranks: [h3, h4, h7, h8], segments: 1, forward: 1ms, backward: 2ms, compression: 16, start: 1ms }
+)");
+  s.run_to_the_end();
+  const std::vector<report::CollectiveReport> c = s.report().collectives;
+  ASSERT_EQ(c.size(), 2u);
+  for (const report::CollectiveReport& one : c) EXPECT_TRUE(one.verified) << one.name << one.stalled << one.wrong;
+}
+
+// ---- Estimates -----------------------------------------------------------------------------------------------------
+
+// What a run takes without congestion is what the estimate says, within a few percent.
+TEST(Estimate, IsNearTheRunOnAnIdleFabric) {
+  for (const char* name : {"job-64-rails", "job-3d", "shared-nics", "allreduce-rails"}) {
+    Scenario s = Scenario::ready(name, std::string(name) == "job-64-rails" ? std::vector<std::string>{"jobs.train.steps=1"}
+                                                                            : std::vector<std::string>{"faults=[]"});
+    const auto estimated = estimate::estimate(s.lab().spec(), {.least_chunk = 0});
+    ASSERT_TRUE(estimated) << estimated.error();
+    s.run_to_the_end();
+    const std::vector<report::CollectiveReport> c = s.report().collectives;
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      ASSERT_EQ(c[i].name, estimated->collectives[i].name);
+      const double ran = static_cast<double>(*c[i].median_ns);
+      EXPECT_NEAR(static_cast<double>(estimated->collectives[i].time.ps) / 1000, ran, 0.1 * ran) << name << " " << c[i].name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace railyard::test

@@ -1,0 +1,75 @@
+// `railyard estimate`, `scale` and `place`: jobs without packets.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/railyard/command_line.h"
+
+namespace railyard::tools {
+namespace {
+
+using testing::HasSubstr;
+
+class Jobs : public CommandLine {};
+
+TEST_F(Jobs, TwoFabricsAreEstimatedSideBySide) {
+  const Outcome o = railyard({"estimate", topology("scenarios/job-64-rails.yaml"), topology("scenarios/job-64-oversubscribed.yaml")});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("train: side by side"));
+  EXPECT_THAT(o.out, HasSubstr("Busiest links, one direction"));
+  const Outcome json = railyard({"estimate", topology("scenarios/job-64-rails.yaml"), topology("scenarios/job-64-oversubscribed.yaml"), "--json"});
+  const auto all = nlohmann::json::parse(json.out);
+  EXPECT_LT(all[0]["collectives"][0]["time_ps"], all[1]["collectives"][0]["time_ps"]) << "the oversubscribed one is slower";
+  EXPECT_GT(all[0]["collectives"][0]["efficiency"], all[1]["collectives"][0]["efficiency"]);
+}
+
+TEST_F(Jobs, WhatARunReportsOfAJobIsInItsReport) {
+  const Outcome o = railyard({"run", topology("scenarios/job-3d.yaml")});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("step: tp 2, pp 2, dp 2; 4 microbatches per step;"));
+  EXPECT_THAT(o.out, HasSubstr("step: with an ideal network a step takes "));
+  EXPECT_THAT(o.out, HasSubstr("step: sent per rank and step, at most: tp "));
+  const Outcome json = railyard({"run", topology("scenarios/job-3d.yaml"), "--json"});
+  const auto c = nlohmann::json::parse(json.out)["collectives"][0];
+  const auto& t = c["schedule"]["training"];
+  EXPECT_EQ(t["tokens"], 4 * 4 * 1024 * 2);
+  EXPECT_NEAR(t["tokens_per_second"].get<double>(), 32768 / (c["time_ns"]["median"].get<double>() / 1e9), 1);
+  EXPECT_NEAR(c["schedule"]["efficiency"].get<double>(),
+              c["schedule"]["ideal_ns"].get<double>() / c["time_ns"]["median"].get<double>(), 1e-9);
+}
+
+TEST_F(Jobs, ScaleFromOneCopyToAll) {
+  const Outcome o = railyard({"scale", topology("scenarios/job-3d.yaml"), "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const auto rows = nlohmann::json::parse(o.out);
+  ASSERT_EQ(rows.size(), 2u) << "4 and 8 GPUs";
+  EXPECT_EQ(rows[1]["gpus"], 8);
+  EXPECT_EQ(rows[0]["scaling_efficiency"], 1);
+  EXPECT_LE(rows[1]["scaling_efficiency"], 1);
+  const auto strong = nlohmann::json::parse(railyard({"scale", topology("scenarios/job-3d.yaml"), "--strong", "--json"}).out);
+  EXPECT_EQ(strong[0]["microbatches"], 8);
+  EXPECT_EQ(strong[1]["microbatches"], 4);
+}
+
+TEST_F(Jobs, PlacementFindsTensorParallelismInsideHosts) {
+  const Outcome o = railyard({"place", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.parallelism.order=[dp, pp, cp, tp]",
+                              "--ranks", "ranks.csv"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("Placement matters here"));
+  EXPECT_THAT(o.out, HasSubstr("Use it: --set 'jobs.step.parallelism.order=["));
+  const std::string ranks = read("ranks.csv");
+  EXPECT_THAT(ranks, HasSubstr("rank,host,gpu\n0,h1,1\n"));
+  // What it wrote can be read again.
+  EXPECT_EQ(railyard({"check", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.placement=" + (folder_ / "ranks.csv").string()}).exit_code, kOk);
+}
+
+TEST_F(Jobs, SayWhatIsWrong) {
+  EXPECT_THAT(railyard({"estimate", topology("incast-8to1.yaml")}).err, HasSubstr("there is nothing to estimate"));
+  EXPECT_THAT(railyard({"estimate", topology("scenarios/job-3d.yaml"), "--chunk", "x"}).err, HasSubstr("--chunk: "));
+  EXPECT_THAT(railyard({"scale", topology("scenarios/shared-nics.yaml")}).err, HasSubstr("there is no job"));
+  EXPECT_THAT(railyard({"scale", topology("scenarios/job-3d.yaml"), "--gpus", "6"}).err, HasSubstr("6 is not a multiple of the 4 GPUs"));
+  EXPECT_THAT(railyard({"scale", topology("scenarios/job-3d.yaml"), "--gpus", "16"}).err, HasSubstr("16, but the lab has 8"));
+  EXPECT_THAT(railyard({"place", topology("scenarios/job-3d.yaml"), "--job", "x"}).err, HasSubstr("there is no job 'x'; expected one of step"));
+}
+
+}  // namespace
+}  // namespace railyard::tools

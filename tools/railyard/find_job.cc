@@ -1,0 +1,31 @@
+#include "tools/railyard/find_job.h"
+
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/input_error.h"
+
+namespace railyard::tools {
+
+std::size_t find_job(const spec::Lab& lab, const std::string& file, const std::string& name) {
+  std::vector<std::string> names;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < lab.collectives.size(); ++i) {
+    const spec::CollectiveSpec& c = lab.collectives[i];
+    if (!c.is_job()) continue;
+    if (c.name == name) return i;
+    names.push_back(c.name);
+    found = i;
+  }
+  if (names.empty()) throw InputError(fmt::format("{}: there is no job; expected `jobs:`", file));
+  if (!name.empty())
+    throw std::invalid_argument(fmt::format("--job: there is no job '{}'; expected one of {}", name, fmt::join(names, ", ")));
+  if (names.size() > 1)
+    throw std::invalid_argument(
+        fmt::format("{} has {} jobs; expected --job with one of {}", file, names.size(), fmt::join(names, ", ")));
+  return found;
+}
+
+}  // namespace railyard::tools
