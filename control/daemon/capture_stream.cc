@@ -101,11 +101,13 @@ void CaptureStream::run() {
 bool CaptureStream::accept_client() {
   const auto until = steady_clock::now() + config_.patience;
   // One that has connected already gets what was captured, even if the capture has been ended meanwhile.
+  bool last = false;
   do {
+    last = ending_ || steady_clock::now() >= until;  // before it looks
     pollfd listening{listener_.get(), POLLIN, 0};
-    if (::poll(&listening, 1, ending_ ? 0 : kTurnMs) > 0)
+    if (::poll(&listening, 1, last ? 0 : kTurnMs) > 0)
       client_ = FileDescriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  } while (!client_ && !ending_ && steady_clock::now() < until);
+  } while (!client_ && !last);
   close_listener();
   connected_ = static_cast<bool>(client_);
   return connected_;

@@ -9,16 +9,12 @@
 #include <fmt/format.h>
 
 #include "control/spec/load.h"
+#include "control/spec/shipped.h"
 #include "control/spec/spec_error.h"
-#include "control/spec/suggest.h"
 #include "control/spec/yaml/parse.h"
 
 namespace railyard::spec {
 namespace {
-
-bool is_file(std::string_view said) noexcept {
-  return said.find('/') != std::string_view::npos || said.ends_with(".yaml");
-}
 
 Tree from_file(const Tree& said) {
   std::filesystem::path path = said.text;
@@ -38,20 +34,14 @@ struct ProfileKind {
   std::string_view what;      // "ASIC"
   std::string_view of;        // "switch"
   std::string_view folder;    // of topologies/
-  const std::vector<StartingProfile>& (*ours)();
+  const std::vector<ShippedFile>& (*ours)();
 };
 constexpr std::array<ProfileKind, 2> kProfileKinds{{{"asic", "switches", "ASIC", "switch", "profiles", asic_profiles},
-                                      {"server", "hosts", "server", "host", "servers", server_profiles}}};
+                                                    {"server", "hosts", "server", "host", "servers", server_profiles}}};
 
 Tree named(const ProfileKind& kind, const Tree& said) {
-  std::vector<std::string> names;
-  for (const StartingProfile& p : kind.ours()) {
-    if (p.name == said.text) return parse_yaml(std::string(p.text), fmt::format("{}/{}.yaml", kind.folder, p.name));
-    names.emplace_back(p.name);
-  }
-  const std::string guess = did_you_mean(said.text, names);
-  said.fail(fmt::format("there is no {} '{}'{} Known here: {}; or the path of a file", kind.what, said.text,
-                        guess.empty() ? "." : guess, fmt::join(names, ", ")));
+  const ShippedFile& file = shipped_file(said, kind.ours(), kind.what);
+  return parse_yaml(std::string(file.text), fmt::format("{}/{}.yaml", kind.folder, file.name));
 }
 
 // What is there stays.
@@ -71,7 +61,7 @@ void expand(const ProfileKind& kind, Tree& profile) {
   const Tree said = std::move(entry->value);
   profile.entries.erase(entry);
   const std::string& text = said.as_text(fmt::format("the name of a{} {} or the path of a file", kind.key == "asic" ? "n" : "", kind.what));
-  Tree starting = is_file(text) ? from_file(said) : named(kind, said);
+  Tree starting = names_own_file(text) ? from_file(said) : named(kind, said);
   starting.as_map(fmt::format("the keys of a {} profile", kind.of));
   if (const Tree* again = starting.find(kind.key))
     again->fail(fmt::format("found in a profile to start from; expected the other keys of a {} profile", kind.of));

@@ -2,27 +2,16 @@
 // (topologies/profiles/, topologies/servers/), or as one in a file of the user's own.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "control/spec/yaml/tree.h"
 
 namespace railyard::spec {
 
-struct StartingProfile {
-  std::string_view name;  // "tomahawk5-64x800"
-  std::string_view text;  // YAML: keys of a profile
-};
-
-// Those that are compiled in, by name.
-const std::vector<StartingProfile>& asic_profiles();
-const std::vector<StartingProfile>& server_profiles();
-
 // Replaces `asic` in each switch profile of the document, and `server` in each host profile, by the keys that it stands for.
-// Keys that are said beside it win, also those within a map. A value with a '/' in it or ending in .yaml is a file: meant
-// from the folder of the file that says it, or, in a --set, from where the command runs. What is wrong in such a file is
-// reported as of there. Throws SpecError.
+// Keys that are said beside it win, also those within a map. A file of the user's own is meant from the folder of the file
+// that says it, or, in a --set, from where the command runs. What is wrong in such a file is reported as of there. Throws
+// SpecError.
 void expand_starting_profiles(Tree& document);
 // Whether --set ASSIGNMENT says such a key: then it is put in the place of the one that the file names, not on top of it.
 bool names_starting_profile(std::string_view assignment) noexcept;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "control/spec/starting_profile.h"
+#include "control/spec/shipped.h"
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
 

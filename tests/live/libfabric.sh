@@ -112,6 +112,12 @@ another_job_is_refused() {
   ! RAILYARD_JOB_ID=16777216 on h1 "$work/libfabric_echo" "$(address_of h4)" 2>"$work/out" || return 1
   grep 'expected a number in 1..16777215' "$work/out"
 }
+# The dialect of the public reference provider, on both ends: no UDP below it, one path.
+the_reference_dialect_is_spoken() {
+  "$railyard" down || return 1
+  lab_comes_up --set hosts.default.uet.profile=ref-prov || return 1
+  pingpong railyard -e rdm -m tagged -c -I 20
+}
 # Connected endpoints are RoCE's, by libfabric's own provider for libibverbs and librdmacm.
 connected_endpoints() {
   local h3 i server
@@ -150,5 +156,6 @@ check "FI_EP_MSG, by libfabric's verbs, every octet" connected_endpoints
 check "congestion: marks and trimmed packets are seen" congestion_is_seen
 check "a built-in host returns messages, every octet" built_in_host_returns_messages
 check "a program of another job is refused" another_job_is_refused
+check "the reference provider's dialect, every octet" the_reference_dialect_is_spoken
 check "down leaves nothing" down_leaves_nothing
 exit "$failed"

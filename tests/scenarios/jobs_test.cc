@@ -120,6 +120,17 @@ TEST(Jobs, TheShippedOnesHaveTheRightData) {
   }
 }
 
+// The same tensor-parallel group in one host and across two: a step waits for every sum of activations.
+TEST(Jobs, TensorParallelismAcrossHostsIsSlowAndInsideIsNot) {
+  Scenario s = Scenario::ready("tensor-across-hosts");
+  s.run_to_the_end();
+  s.expect_books_balance();
+  const std::vector<report::CollectiveReport> c = s.report().collectives;
+  ASSERT_EQ(c.size(), 2u);
+  for (const report::CollectiveReport& one : c) EXPECT_TRUE(one.verified) << one.name << one.stalled << one.wrong;
+  EXPECT_LT(*c[1].figures->efficiency, 0.5 * *c[0].figures->efficiency);
+}
+
 // Two of them, on GPUs of their own that share links.
 TEST(Jobs, SeveralRunAtOnce) {
   Scenario s(R"(

@@ -66,6 +66,7 @@ void CollectiveRank::reach_in_host(std::uint32_t connection, CollectiveRank& pee
 void CollectiveRank::retire() noexcept {
   config_.stop = Instant{};
   start_at_ = computed_at_ = Instant::never();
+  while (!received_.empty()) received_.pop();
   while (!reductions_.empty()) reductions_.pop();
   for (Peer& peer : peers_) peer.failed = true;
   for (const Registered& at : registered_) {
@@ -83,8 +84,13 @@ std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repe
 
 void CollectiveRank::run_due(Instant now) {
   const Instant due = next_due();
+  if (!received_.empty() && received_.front().at == due) {
+    const Later r = received_.front();
+    received_.pop();
+    return reduce(now, r.what);
+  }
   if (!reductions_.empty() && reductions_.front().at == due) {
-    const Reduction r = reductions_.front();
+    const Later r = reductions_.front();
     reductions_.pop();
     return apply(now, r.what);
   }
@@ -383,7 +389,7 @@ void CollectiveRank::on_scale_up(Instant now, const ScaleUp::Message& m) {
   arrived(now, a);
 }
 
-// Additions take their time one after the other, and every message its fixed cost.
+// Every message has its fixed cost, whatever others are there.
 void CollectiveRank::take(Instant now, const Arrival& arrival) {
   const CollectiveStep& s = program_.steps[arrival.step];
   if (states_[arrival.step] != StepState::kWaiting) [[unlikely]] {  // it came twice before its repeat was begun
@@ -391,13 +397,18 @@ void CollectiveRank::take(Instant now, const Arrival& arrival) {
     return;
   }
   if (record_) record_->begin(now, arrival.step);
-  const bool adds = s.kind == Kind::kReduce && config_.reduce_rate.bps > 0;
-  if (!adds && config_.step_cost == Duration{}) return apply(now, arrival);
+  if (config_.step_cost == Duration{}) return reduce(now, arrival);
   states_[arrival.step] = StepState::kPosted;
-  if (adds)
-    reducing_until_ = std::max(now, reducing_until_) + std::max(Bytes{s.octets} / config_.reduce_rate, Duration{1});
-  // In the order in which they came.
-  reductions_.push({std::max(now, reducing_until_) + config_.step_cost, arrival});
+  received_.push({now + config_.step_cost, arrival});
+}
+
+// Additions take their time one after the other, in the order in which their messages came.
+void CollectiveRank::reduce(Instant now, const Arrival& arrival) {
+  const CollectiveStep& s = program_.steps[arrival.step];
+  if (s.kind != Kind::kReduce || config_.reduce_rate.bps == 0) return apply(now, arrival);
+  states_[arrival.step] = StepState::kPosted;
+  reducing_until_ = std::max(now, reducing_until_) + std::max(Bytes{s.octets} / config_.reduce_rate, Duration{1});
+  reductions_.push({reducing_until_, arrival});
 }
 
 void CollectiveRank::apply(Instant now, const Arrival& arrival) {

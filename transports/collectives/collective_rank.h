@@ -45,8 +45,9 @@ class CollectiveRank {
 
   // When it wants to be called by itself; and that, one thing, which is due by `now`: it is done then.
   Instant next_due() const noexcept {
+    const Instant received = received_.empty() ? Instant::never() : received_.front().at;
     const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
-    return std::min({start_at_, reduced, computed_at_});
+    return std::min({start_at_, received, reduced, computed_at_});
   }
   void run_due(Instant now);
   // The peer at the other end of `connection` is in this rank's host, whose scale-up network is `pipe`: they need no
@@ -185,8 +186,8 @@ class CollectiveRank {
     std::uint32_t step;
     std::uint64_t sum;  // elided payload: of its contributors
   };
-  struct Reduction {
-    Instant at;  // when it is done
+  struct Later {
+    Instant at;
     Arrival what;
   };
 
@@ -198,6 +199,7 @@ class CollectiveRank {
   bool is_expected(const Arrival& arrival, std::uint32_t connection) const noexcept;
   void arrived(Instant now, const Arrival& arrival);
   void take(Instant now, const Arrival& arrival);
+  void reduce(Instant now, const Arrival& arrival);
   void apply(Instant now, const Arrival& arrival);
   void done(Instant now, std::uint32_t step);
   void end(Instant now, std::uint32_t step);
@@ -234,7 +236,8 @@ class CollectiveRank {
   std::size_t left_ = 0;           // steps that are not done
   std::size_t receives_left_ = 0;  // of them, steps of computing included: then its result is there
   std::vector<Arrival> early_;
-  RingQueue<Reduction> reductions_;
+  RingQueue<Later> received_;    // by when their fixed cost is over
+  RingQueue<Later> reductions_;  // by when they are added
   Instant reducing_until_{};
   // Steps of computing that go one after the other.
   struct Stream {

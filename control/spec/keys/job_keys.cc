@@ -10,6 +10,7 @@
 #include "control/jobs/gpu.h"
 #include "control/spec/job_model.h"
 #include "control/spec/keys/keys.h"
+#include "control/spec/shipped.h"
 
 namespace railyard::spec {
 namespace {
@@ -36,7 +37,7 @@ Form<ModelSpec> model_form() {
   return {[](const Tree& tree) {
             if (tree.kind != Tree::Kind::kMap) {
               jobs::Model model = read_model(tree);
-              const bool is_file = tree.text.find('/') != tree.text.npos || tree.text.ends_with(".yaml");
+              const bool is_file = names_own_file(tree.text);
               return ModelSpec{is_file ? file_path(4095).read(tree) : tree.text, std::move(model)};
             }
             ModelSpec spec;
@@ -161,7 +162,7 @@ Form<double> factor(double least, double most) {
 
 std::string model_help() {
   std::vector<std::string_view> names;
-  for (const ModelFile& f : model_files()) names.push_back(f.name);
+  for (const ShippedFile& f : model_files()) names.push_back(f.name);
   return fmt::format("what is trained: {}; the path of a file with such a map; or the map", fmt::join(names, ", "));
 }
 

@@ -8,6 +8,7 @@
 #include "control/spec/collective_ranks.h"
 #include "control/spec/job_model.h"
 #include "control/spec/load.h"
+#include "control/spec/shipped.h"
 #include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 #include "tests/support/temporary_file.h"
@@ -41,7 +42,7 @@ TEST(Jobs, TakeAllRanksForTheirCopies) {
 }
 
 TEST(Jobs, EveryModelThatShipsCanBeTrained) {
-  for (const ModelFile& f : model_files()) {
+  for (const ShippedFile& f : model_files()) {
     const CollectiveSpec c = job("model: " + std::string(f.name) + ", parallelism: { pp: 2 }, segments: 1");
     EXPECT_EQ(c.job->training.model.name, f.name);
     EXPECT_GT(c.job->training.model.parameters(), 100'000'000u);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "control/spec/shipped.h"
 #include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
