@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 #include <queue>
 #include <span>
 #include <tuple>
@@ -355,7 +357,9 @@ class Fluid {
       std::int64_t end = collectives_[n].start;
       double computed = 0;
       std::int64_t in_host = 0;
-      for (std::uint32_t r = collectives_[n].first; r < collectives_[n].first + e.ranks; ++r) {
+      // Those that only store are done when the others are.
+      const auto working = static_cast<std::uint32_t>(e.ranks - (c.is_job() ? static_cast<std::size_t>(c.job->training.storage.ranks) : 0));
+      for (std::uint32_t r = collectives_[n].first; r < collectives_[n].first + working; ++r) {
         end = std::max(end, ranks_[r].result);
         computed += static_cast<double>(ranks_[r].computed);
         in_host = std::max(in_host, ranks_[r].in_host);
@@ -365,7 +369,7 @@ class Fluid {
       e.time = Duration{end - collectives_[n].start};
       if (e.time > Duration{}) {
         e.scale_up = static_cast<double>(in_host) / static_cast<double>(e.time.ps);
-        e.computed = computed / static_cast<double>(e.ranks) / static_cast<double>(e.time.ps);
+        e.computed = computed / working / static_cast<double>(e.time.ps);
         e.busbw_bps = static_cast<double>(e.bytes) * 8e12 / static_cast<double>(e.time.ps) *
                       spec::busbw_factor(lab_, c, planned_[n].nics);
         if (c.computes()) e.busbw_bps = 0;
@@ -402,16 +406,77 @@ class Fluid {
   std::uint64_t messages_ = 0;
 };
 
+std::expected<Estimate, std::string> fluid(const spec::Lab& lab) {
+  std::vector<build::PlannedCollective> planned = build::plan_collectives(lab, spec::CollectiveTransport::kRoce);
+  for (build::PlannedCollective& p : build::plan_collectives(lab, spec::CollectiveTransport::kUet)) planned.push_back(std::move(p));
+  return Fluid(lab, std::move(planned)).run();
+}
+
+// What a job does in one of its steps is all that it does.
+void take_step(spec::CollectiveSpec& job, const jobs::JobGraph& whole, std::uint32_t step) {
+  jobs::JobGraph graph = jobs::of_repeat(whole, step);
+  jobs::Matches matches = *jobs::check(graph);
+  job.traced = {std::make_shared<const jobs::JobGraph>(std::move(graph)), std::make_shared<const jobs::Matches>(std::move(matches))};
+}
+
+// A job's storage, by its ordinary step (`time`), and by estimates of a step that writes a checkpoint and one that reads one.
+std::expected<std::optional<report::StorageFigures>, std::string> storage_of(const spec::Lab& lab, std::size_t job,
+                                                                             const jobs::JobGraph& whole, Duration time) {
+  const jobs::Storage& storage = lab.collectives[job].job->training.storage;
+  auto figures = report::storage_figures(storage, jobs::checkpoint_octets(whole), {});
+  if (!figures) return std::nullopt;
+  const jobs::Course course = jobs::course(storage);
+  // How much longer the first of `steps` takes that does not do what `others` do.
+  const auto longer = [&](const std::vector<std::uint32_t>& steps, const std::vector<std::uint32_t>& others)
+      -> std::expected<std::optional<std::int64_t>, std::string> {
+    const auto step = std::ranges::find_if(steps, [&](std::uint32_t s) { return !std::ranges::binary_search(others, s); });
+    if (storage.ranks == 0 || step == steps.end()) return std::nullopt;
+    spec::Lab one = lab;
+    take_step(one.collectives[job], whole, *step);
+    const auto estimated = fluid(one);
+    if (!estimated) return std::unexpected(estimated.error());
+    Duration took = std::ranges::find(estimated->collectives, lab.collectives[job].name, &CollectiveEstimate::name)->time - time;
+    for (const auto& [at, restart] : course.restarts)
+      if (at == *step) took = took - restart;
+    return took.ps / 1000;
+  };
+  const auto checkpoint = longer(course.checkpoints, course.restores);
+  if (!checkpoint) return std::unexpected(checkpoint.error());
+  const auto restore = longer(course.restores, course.checkpoints);
+  if (!restore) return std::unexpected(restore.error());
+  figures->checkpoint_ns = *checkpoint;
+  figures->restore_ns = *restore;
+  const double step = static_cast<double>(time.ps) / 1000;
+  double all = storage.steps * step + figures->checkpoints * static_cast<double>(checkpoint->value_or(0)) +
+               figures->restores * static_cast<double>(restore->value_or(0));
+  for (const auto& [at, restart] : course.restarts) all += static_cast<double>(restart.ps) / 1000;
+  if (all > 0) figures->ettr = (storage.steps - course.lost) * step / all;
+  return figures;
+}
+
 }  // namespace
 
 std::expected<Estimate, std::string> estimate(const spec::Lab& lab, const Options& options) {
   spec::Lab coarse = lab;
   for (spec::CollectiveSpec& c : coarse.collectives)
     c.chunk = std::max(c.chunk, options.least_chunk / c.element_octets() * c.element_octets());
-  std::vector<build::PlannedCollective> planned = build::plan_collectives(coarse, spec::CollectiveTransport::kRoce);
-  for (build::PlannedCollective& p : build::plan_collectives(coarse, spec::CollectiveTransport::kUet))
-    planned.push_back(std::move(p));
-  return Fluid(coarse, std::move(planned)).run();
+  std::vector<std::pair<std::size_t, std::shared_ptr<const jobs::JobGraph>>> whole;  // of jobs that store or fail
+  for (std::size_t i = 0; i < coarse.collectives.size(); ++i) {
+    spec::CollectiveSpec& c = coarse.collectives[i];
+    if (!c.is_job()) continue;
+    if (const jobs::Storage& s = c.job->training.storage; s.ranks == 0 && s.failures.empty()) continue;
+    whole.emplace_back(i, c.traced.graph);
+    take_step(c, *whole.back().second, whole.back().second->ordinary(static_cast<std::uint32_t>(c.repeats)));
+  }
+  auto out = fluid(coarse);
+  for (const auto& [job, graph] : whole) {
+    if (!out) break;
+    CollectiveEstimate& e = *std::ranges::find(out->collectives, coarse.collectives[job].name, &CollectiveEstimate::name);
+    auto storage = storage_of(coarse, job, *graph, e.time);
+    if (!storage) return std::unexpected(storage.error());
+    e.storage = *storage;
+  }
+  return out;
 }
 
 }  // namespace railyard::estimate

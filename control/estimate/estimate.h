@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "control/report/job_figures.h"
+#include "control/report/storage_figures.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/spec.h"
 
@@ -31,9 +32,10 @@ struct CollectiveEstimate {
   std::string transport;   // "roce", "uet"
   std::size_t ranks = 0;
   std::uint64_t bytes = 0;
-  Duration time{};         // of one repeat: from its start until all ranks have their results
+  Duration time{};         // of one repeat, of a job an ordinary step: from its start until all ranks have their results
   double busbw_bps = 0;    // 0: it has none
   std::optional<report::JobFigures> figures;
+  std::optional<report::StorageFigures> storage;
   double computed = 0;     // share of the time that ranks compute, all together
   double scale_up = 0;     // share of the time that the busiest rank sends in its host's scale-up network
 };

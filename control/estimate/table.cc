@@ -38,6 +38,7 @@ std::string text(const Named& n, std::size_t links) {
                    c.transport, c.ranks, report::size_text(c.bytes), time_text(c.time), gbps(c.busbw_bps), percent_text(c.computed));
   for (const CollectiveEstimate& c : n.of.collectives) {
     if (c.figures) out += report::job_text(c.name, *c.figures);
+    if (c.storage) out += report::storage_text(c.name, *c.storage);
     if (c.scale_up > 0)
       fmt::format_to(to, "  {}: in its scale-up network the busiest rank sends {} of the time\n", c.name, percent_text(c.scale_up));
     if (is_network_bound(c))
@@ -96,6 +97,12 @@ nlohmann::ordered_json json(const std::vector<Named>& all) {
         }
         one["network_bound"] = is_network_bound(c);
       }
+      if (const auto& s = c.storage)
+        one["storage"] = {{"checkpoint_bytes", s->checkpoint_bytes},
+                          {"checkpoint_ns", s->checkpoint_ns ? Json(*s->checkpoint_ns) : Json(nullptr)},
+                          {"restore_ns", s->restore_ns ? Json(*s->restore_ns) : Json(nullptr)},
+                          {"lost_steps", s->lost_steps},
+                          {"ettr", s->ettr ? Json(*s->ettr) : Json(nullptr)}};
       collectives.push_back(std::move(one));
     }
     Json links = Json::array();

@@ -23,6 +23,7 @@ class Compiler {
  public:
   Compiler(const JobGraph& graph, const Matches& matches, const CompileOptions& options)
       : graph_(graph), groups_(std::make_shared<const std::vector<std::vector<std::uint32_t>>>(graph.communicators)),
+        occasions_(std::make_shared<const std::vector<std::vector<std::uint32_t>>>(graph.occasions)),
         matches_(matches), options_(options), programs_(graph.ranks.size()), known_(graph.ranks.size()) {}
 
   std::vector<RankProgram> run(std::vector<OperationSteps>* steps) {
@@ -103,6 +104,7 @@ class Compiler {
     // Results of messages lie behind a gap: they are none of the runs between these.
     p.staging_octets = 4;
     p.groups = groups_;
+    p.occasions = occasions_;
     known_[r].operations.resize(graph_.ranks[r].size());
   }
 
@@ -134,7 +136,8 @@ class Compiler {
   void add_operation(std::uint32_t r, std::uint32_t i) {
     const Operation& o = graph_.ranks[r][i];
     if (o.kind == Kind::kCompute) {
-      const std::uint32_t step = add_step(r, {.kind = Step::Kind::kCompute, .connection = o.stream, .time = of_rank(r, o.time)});
+      const std::uint32_t step =
+          add_step(r, {.kind = Step::Kind::kCompute, .connection = o.stream, .time = of_rank(r, o.time), .occasion = o.occasion});
       known_[r].operations[i] = {{step}, step, {step}};
     } else if (o.kind == Kind::kSend) {
       add_message(r, i, o.peer, matches_[r][i]);
@@ -152,7 +155,7 @@ class Compiler {
     std::vector<std::uint32_t> sends, receives;
     for (std::uint64_t done = 0; done < octets; done += options_.chunk) {
       RankProgram& sink = programs_[to];
-      Step s{.kind = Step::Kind::kSend};
+      Step s{.kind = Step::Kind::kSend, .occasion = graph_.ranks[from][send].occasion};
       s.octets = static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.chunk, octets - done));
       s.connection = connection(from, to);
       s.offset = known_[from].sent;
@@ -163,7 +166,7 @@ class Compiler {
       s.peer_step = static_cast<std::uint32_t>(sink.steps.size());
       known_[from].sent += s.octets;
       sink.staging_octets += s.octets;
-      sink.results.push_back({s.place, s.octets, from, s.offset});
+      sink.results.push_back({s.place, s.octets, from, s.offset, s.occasion});
       Step d = s;
       d.kind = Step::Kind::kRelay;
       d.connection = connection(to, from);
@@ -285,6 +288,7 @@ class Compiler {
   std::vector<std::tuple<collectives::CollectiveShape, std::uint32_t, Plan>> plans_;
   std::vector<Plan> of_collective_;
   std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> groups_;
+  std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> occasions_;
   const Matches& matches_;
   const CompileOptions& options_;
   std::vector<RankProgram> programs_;

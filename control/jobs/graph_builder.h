@@ -53,6 +53,12 @@ class GraphBuilder {
     graph_.ranks[rank].push_back(std::move(operation));
     return static_cast<std::uint32_t>(graph_.ranks[rank].size() - 1);
   }
+  // The number of an occasion in JobGraph::occasions; 0 of an empty one: see to it that nothing is made for it.
+  std::uint32_t occasion(std::vector<std::uint32_t> repeats) {
+    if (repeats.empty()) return 0;
+    graph_.occasions.push_back(std::move(repeats));
+    return static_cast<std::uint32_t>(graph_.occasions.size() - 1);
+  }
   Collective& at(std::uint32_t collective) { return graph_.collectives[collective]; }
   Operation& at(std::uint32_t rank, std::uint32_t operation) { return graph_.ranks[rank][operation]; }
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "dataplane/base/assert.h"
+
 namespace railyard::jobs {
 namespace {
 
@@ -46,6 +48,7 @@ std::expected<Matches, TraceError> match(const JobGraph& graph) {
       if (s.octets > o.octets)
         return error(o.line, fmt::format("receives {} bytes, but rank {} sends {} (line {}); expected as much", o.octets,
                                          o.peer, s.octets, s.line));
+      RAILYARD_ASSERT(s.occasion == o.occasion, "what is sent now and then is received then");
       all[r][i] = send;
       all[o.peer][send] = i;
     }
@@ -157,8 +160,30 @@ std::size_t JobGraph::operations() const noexcept {
 std::uint64_t JobGraph::octets() const noexcept {
   std::uint64_t all = 0;
   for (const auto& own : ranks)
-    for (const Operation& o : own) all += o.kind == Kind::kSend ? message_octets(o.octets) : 0;
+    for (const Operation& o : own) all += o.kind == Kind::kSend && o.occasion == 0 ? message_octets(o.octets) : 0;
   return all;
+}
+
+std::uint32_t JobGraph::ordinary(std::uint32_t repeats) const {
+  std::vector<std::uint32_t> others;
+  for (const auto& occasion : occasions) others.insert(others.end(), occasion.begin(), occasion.end());
+  std::ranges::sort(others);
+  std::uint32_t first = 0;
+  for (const std::uint32_t repeat : others)
+    if (repeat == first) ++first;
+  return first < repeats ? first : 0;
+}
+
+JobGraph of_repeat(const JobGraph& graph, std::uint32_t repeat) {
+  JobGraph one = graph;
+  one.occasions = {{}};
+  for (std::vector<Operation>& own : one.ranks)
+    for (Operation& o : own) {
+      if (!graph.goes(o, repeat))
+        o = {.label = o.label, .line = o.line, .after = std::move(o.after), .with = std::move(o.with)};
+      o.occasion = 0;
+    }
+  return one;
 }
 
 std::uint64_t message_octets(std::uint64_t octets) noexcept {

@@ -2,6 +2,7 @@
 // it; compile() makes the programs that ranks carry out.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -28,6 +29,9 @@ struct Operation {
   std::uint32_t collective = 0;  // kCollective: this rank's part in JobGraph::collectives[collective]
   std::uint32_t label = 0;   // what it is called: JobGraph::labels[label]
   int line = 0;              // of the trace
+  // JobGraph::occasions: in which repeats of the graph it goes; in others it is done at once. 0: in each. Both ends of a
+  // message have the same one, and collectives go in each.
+  std::uint32_t occasion = 0;
   // Operations of the same rank, by number. It starts when all of `after` are done, and when all of `with` have started.
   std::vector<std::uint32_t> after{};
   std::vector<std::uint32_t> with{};
@@ -56,14 +60,23 @@ struct JobGraph {
   std::vector<Collective> collectives{};
   std::vector<std::vector<std::uint32_t>> communicators{};  // ranks, each once, at least two
   std::vector<std::string> labels{""};                      // Operation::label; the first is of those without a name
+  std::vector<std::vector<std::uint32_t>> occasions{{}};    // by Operation::occasion: repeats from 0, ascending
 
+  bool goes(const Operation& o, std::uint32_t repeat) const noexcept {
+    return o.occasion == 0 || std::ranges::binary_search(occasions[o.occasion], repeat);
+  }
+  // The first repeat of those in which nothing goes that does not go in each; 0 if there is none below `repeats`.
+  std::uint32_t ordinary(std::uint32_t repeats) const;
   std::size_t operations() const noexcept;
-  // Of all sends together, as they are sent (see message_octets). Not those of collectives.
+  // Of all sends of each repeat together, as they are sent (see message_octets). Not those of collectives.
   std::uint64_t octets() const noexcept;
   bool operator==(const JobGraph&) const = default;
 };
 
-// Of all sends and all collectives, the latter as nccl-tests counts them.
+// What goes in one repeat: the rest is computing of 0 ns. All of it goes in each repeat.
+JobGraph of_repeat(const JobGraph& graph, std::uint32_t repeat);
+
+// Of all sends and all collectives of each repeat, the latter as nccl-tests counts them.
 std::uint64_t total_octets(const JobGraph& graph) noexcept;
 
 // What operation `i` of a rank waits for, by number, each once: `after` of it, and of all that it starts with.

@@ -33,10 +33,16 @@ int layers_of(int layers, int segments, int segment) { return layers / segments 
 class Builder {
  public:
   explicit Builder(const Training& training)
-      : t_(training), p_(training.parallelism), graph_(static_cast<std::size_t>(p_.ranks())) {}
+      : t_(training), p_(training.parallelism), graph_(static_cast<std::size_t>(p_.ranks() + t_.storage.ranks)) {
+    const Course course = jobs::course(t_.storage);
+    for (const auto& [step, time] : course.restarts) restarts_.emplace_back(graph_.occasion({step}), time);
+    if (t_.storage.ranks == 0) return;
+    restores_ = graph_.occasion(course.restores);
+    checkpoints_ = graph_.occasion(course.checkpoints);
+  }
 
   JobGraph run() {
-    for (std::uint32_t r = 0; r < graph_.ranks(); ++r) {
+    for (std::uint32_t r = 0; r < static_cast<std::uint32_t>(p_.ranks()); ++r) {
       rank_ = r;
       at_ = coordinates(p_, static_cast<int>(r));
       computed_ = communicated_ = kNothing;
@@ -312,7 +318,66 @@ class Builder {
     }
   }
 
+  // ---- Storage -----------------------------------------------------------------------------------------------------
+
+  // Of a whole copy, what this rank stores.
+  std::uint64_t checkpoint() const {
+    double shared = 0, of_experts = 0;
+    for (int chunk = 0; chunk < t_.chunks; ++chunk)
+      for (int s = 0; s < t_.used_segments(); ++s) {
+        shared += shared_parameters(chunk, s);
+        of_experts += expert_parameters(s);
+      }
+    const double copies = p_.degree(Axis::kContext) * p_.degree(Axis::kData);
+    return static_cast<std::uint64_t>(std::ceil((shared + of_experts * p_.expert) / copies * t_.storage.parameter_octets));
+  }
+  // Those of the first stage read whole sequences for their tensor group, each its part of the context.
+  std::uint64_t samples() const {
+    if (stage() != 0 || at_[static_cast<std::size_t>(Axis::kTensor)] != 0) return 0;
+    return static_cast<std::uint64_t>(t_.storage.sample.n) * static_cast<std::uint64_t>(t_.microbatches) *
+           static_cast<std::uint64_t>(t_.microbatch_size) / static_cast<std::uint64_t>(p_.degree(Axis::kContext));
+  }
+  std::uint32_t store() const { return static_cast<std::uint32_t>(p_.ranks()) + rank_ % static_cast<std::uint32_t>(t_.storage.ranks); }
+
+  // A small message there, and what is asked for back.
+  std::uint32_t read(std::uint64_t octets, std::uint32_t tag, std::uint32_t occasion, std::string_view name, std::uint32_t after) {
+    const std::uint32_t named = graph_.label(name);
+    constexpr std::uint64_t kRequest = 64;
+    const Operation sent{.kind = Kind::kSend, .peer = store(), .tag = tag, .octets = kRequest, .label = named, .occasion = occasion};
+    add(sent, {after});
+    const std::uint32_t asked = graph_.add(store(), {.kind = Kind::kReceive, .peer = rank_, .tag = tag, .octets = kRequest,
+                                                     .label = named, .occasion = occasion});
+    graph_.add(store(), {.kind = Kind::kSend, .peer = rank_, .tag = tag, .octets = octets, .label = named, .occasion = occasion,
+                         .after = {asked}});
+    return add({.kind = Kind::kReceive, .peer = store(), .tag = tag, .octets = octets, .label = named, .occasion = occasion}, {});
+  }
+
+  // Tags of storage: no stage is told so.
+  static constexpr std::uint32_t kRestoreTag = 0, kSamplesTag = 1, kCheckpointTag = 2;
+
+  void begin_step() {
+    for (const auto& [occasion, time] : restarts_)
+      computed_ = add({.kind = Kind::kCompute, .time = time, .label = graph_.label(kRestart), .occasion = occasion}, {computed_});
+    if (restores_ != 0) {
+      // Parameters are read by all that have them, the rest by who keeps it.
+      const double copies = p_.degree(Axis::kContext) * p_.degree(Axis::kData);
+      const double parameters = static_cast<double>(checkpoint()) / t_.storage.parameter_octets * t_.parameter_octets * (copies - 1);
+      wait_for(read(checkpoint() + static_cast<std::uint64_t>(parameters), kRestoreTag, restores_, kRestore, computed_));
+    }
+    if (t_.storage.ranks > 0 && samples() > 0) read(samples(), kSamplesTag, 0, kSamples, computed_);
+  }
+  void end_step() {
+    if (checkpoints_ == 0) return;
+    const std::uint32_t named = graph_.label(kCheckpoint);
+    // The step is done when it is stored.
+    wait_for(add({.kind = Kind::kSend, .peer = store(), .tag = kCheckpointTag, .octets = checkpoint(), .label = named,
+                  .occasion = checkpoints_}, {computed_, communicated_}));
+    graph_.add(store(), {.kind = Kind::kReceive, .peer = rank_, .tag = kCheckpointTag, .octets = checkpoint(), .label = named,
+                         .occasion = checkpoints_});
+  }
+
   void add_rank() {
+    begin_step();
     const std::vector<Pass> order = passes(t_.schedule, stage(), stages(), t_.chunks, t_.microbatches);
     std::vector<int> left(static_cast<std::size_t>(t_.chunks), t_.microbatches);
     for (const Pass& pass : order)
@@ -320,17 +385,20 @@ class Builder {
     // Every gradient is there before the parameters change.
     wait_for(communicated_);
     if (t_.optimizer > Duration{}) compute(t_.optimizer, graph_.label("optimizer"));
-    if (t_.sharding != Sharding::kZero1 && t_.sharding != Sharding::kZero2) return;
-    for (int chunk = 0; chunk < t_.chunks; ++chunk)
-      for (int s = 0; s < t_.used_segments(); ++s) {
-        gather_parameters(shared_parameters(chunk, s), shard(), false, {computed_});
-        gather_parameters(expert_parameters(s), shard(), true, {computed_});
-      }
+    if (t_.sharding == Sharding::kZero1 || t_.sharding == Sharding::kZero2)
+      for (int chunk = 0; chunk < t_.chunks; ++chunk)
+        for (int s = 0; s < t_.used_segments(); ++s) {
+          gather_parameters(shared_parameters(chunk, s), shard(), false, {computed_});
+          gather_parameters(expert_parameters(s), shard(), true, {computed_});
+        }
+    end_step();
   }
 
   const Training& t_;
   const Parallelism& p_;
   GraphBuilder graph_;
+  std::vector<std::pair<std::uint32_t, Duration>> restarts_;  // by occasion
+  std::uint32_t restores_ = 0, checkpoints_ = 0;              // occasions; 0: there are none
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> collectives_;  // by communicator and use
   // Of the rank that is made:
   std::uint32_t rank_ = 0;
@@ -395,6 +463,7 @@ JobGraph make_graph(const Training& training) { return Builder(training).run(); 
 Volumes volumes(const JobGraph& graph, std::uint32_t rank) {
   Volumes all;
   for (const Operation& o : graph.ranks[rank]) {
+    if (o.occasion != 0) continue;
     double octets = 0;
     if (o.kind == Kind::kSend) octets = static_cast<double>(message_octets(o.octets));
     if (o.kind == Kind::kCollective) {
@@ -416,6 +485,14 @@ Volumes volumes(const JobGraph& graph, std::uint32_t rank) {
     if (label == "pp") all.pipeline += octets;
     if (label == "dp") all.data += octets;
   }
+  return all;
+}
+
+std::uint64_t checkpoint_octets(const JobGraph& graph) noexcept {
+  std::uint64_t all = 0;
+  for (const auto& own : graph.ranks)
+    for (const Operation& o : own)
+      if (o.kind == Kind::kSend && graph.labels[o.label] == kCheckpoint) all += message_octets(o.octets);
   return all;
 }
 

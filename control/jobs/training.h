@@ -17,6 +17,9 @@
 //        In groups of `shard` ranks (hybrid sharding; Zhao et al., "PyTorch FSDP", VLDB '23, section 3.2.2), then an
 //        all-reduce of each shard among the groups
 //
+//   storage  what a rank reads is asked for by a small message. A checkpoint holds the next step up; samples are of the next
+//        step. Parts of a checkpoint are equal among those who have the same parameters
+//
 // Messages of tp, cp and ep hold computing up; those of dp go on beside it, one after the other, where `overlap` is set.
 #pragma once
 
@@ -30,6 +33,7 @@
 #include "control/jobs/model.h"
 #include "control/jobs/parallelism.h"
 #include "control/jobs/pipeline.h"
+#include "control/jobs/storage.h"
 
 namespace railyard::jobs {
 
@@ -59,6 +63,7 @@ struct Training {
   Duration backward{};
   double flops = 0;
   Duration optimizer{};
+  Storage storage{};
 
   int used_sequence() const noexcept { return sequence > 0 ? sequence : model.sequence; }
   int used_segments() const noexcept;
@@ -73,7 +78,7 @@ struct TrainingError {
 std::expected<void, TrainingError> check(const Training& training);
 
 // Of a training that check() lets pass. Labels are "F0" (forward of microbatch 0), "B0", and the kind of what is
-// communicated: "tp", "cp", "ep", "pp", "dp".
+// communicated: "tp", "cp", "ep", "pp", "dp", and those of storage.h. Ranks of storage are the last ones.
 JobGraph make_graph(const Training& training);
 
 // What a rank sends in a step for each reason, in octets: of collectives the least that any algorithm can do with (the bus
@@ -81,7 +86,11 @@ JobGraph make_graph(const Training& training);
 struct Volumes {
   double tensor = 0, context = 0, expert = 0, pipeline = 0, data = 0;
 };
+// What goes in some steps only is none of it.
 Volumes volumes(const JobGraph& graph, std::uint32_t rank);
+
+// Of a whole checkpoint, over all ranks.
+std::uint64_t checkpoint_octets(const JobGraph& graph) noexcept;
 
 // Floating-point operations of a step at all ranks together, for MFU: forward and backward passes of the model.
 double step_flops(const Training& training) noexcept;

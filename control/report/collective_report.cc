@@ -136,12 +136,18 @@ std::string stall(const Where& where) {
   return text;
 }
 
-void set_times(CollectiveReport& r, const build::Collective& collective) {
+// Without those that only store: they are ahead of the others where there is nothing to store.
+std::span<CollectiveRank* const> working_ranks(const build::Collective& collective, const spec::CollectiveSpec& c) {
+  const std::size_t storage = c.is_job() ? static_cast<std::size_t>(c.job->training.storage.ranks) : 0;
+  return std::span(collective.ranks).first(collective.ranks.size() - storage);
+}
+
+void set_times(CollectiveReport& r, std::span<CollectiveRank* const> ranks) {
   std::vector<Duration> times;
   for (std::size_t k = 0;; ++k) {
     Instant start = Instant::never();
     Instant end{};
-    for (const CollectiveRank* rank : collective.ranks) {
+    for (const CollectiveRank* rank : ranks) {
       const bool started = k < rank->started().size();
       if (started) start = std::min(start, rank->started()[k]);
       end = std::max(end, started ? rank->finished()[k] : Instant::never());
@@ -157,20 +163,20 @@ void set_times(CollectiveReport& r, const build::Collective& collective) {
 }
 
 // Of the ranks' repeats that were completed. `link_bps`: 0 if nothing goes through the fabric.
-void set_job(CollectiveReport& r, const build::Collective& collective, const spec::CollectiveSpec& c, double link_bps) {
+void set_job(CollectiveReport& r, std::span<CollectiveRank* const> ranks, const spec::CollectiveSpec& c, double link_bps) {
   if (!r.job || r.iterations.empty() || !r.completed) return;
   double compute = 0;
   double all = 0;
   Instant start = Instant::never();
   Instant end{};
-  for (const CollectiveRank* rank : collective.ranks) {
+  for (const CollectiveRank* rank : ranks) {
     compute += seconds(rank->computed());
     all += seconds(rank->finished().back() - rank->started().front());
     start = std::min(start, rank->started().front());
     end = std::max(end, rank->finished().back());
   }
   // Stages of a pipeline end at different times: who has ended waits for the others.
-  if (c.is_graph()) all = static_cast<double>(collective.ranks.size()) * seconds(end - start);
+  if (c.is_graph()) all = static_cast<double>(ranks.size()) * seconds(end - start);
   if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
   const double repeats = static_cast<double>(r.iterations.size());
   const double communication = link_bps > 0 ? repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps : 0;
@@ -188,7 +194,7 @@ std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab&
     if (graph == nullptr) continue;
     // Schedules give some ranks more to do: against what it says.
     Duration said{};
-    for (const jobs::Operation& o : graph->ranks[r]) said += o.time;
+    for (const jobs::Operation& o : graph->ranks[r]) said += o.occasion == 0 ? o.time : Duration{};
     times.back() = said > Duration{} ? times.back() / seconds(said) : 0;
   }
   const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
@@ -249,7 +255,8 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   r.repeats = static_cast<int>(collective.ranks[0]->config().repeats);
   r.factor = spec::busbw_factor(lab.spec(), c, collective.nics);
   if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_graph() ? 0 : c.buckets, 0, {}, {}, {}};
-  set_times(r, collective);
+  const std::span<CollectiveRank* const> working = working_ranks(collective, c);
+  set_times(r, working);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
   std::vector<const RankProgram*> programs;
   for (const CollectiveRank* rank : collective.ranks) programs.push_back(&rank->program());
@@ -273,14 +280,19 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   set_messages(r, messages);
   const double octets = static_cast<double>(r.bytes) * r.factor;
   r.limit_bps = busbw_limit(lab, on_links, octets, share);
-  set_job(r, collective, c, busbw_limit(lab, on_links, octets, 1));
+  set_job(r, working, c, busbw_limit(lab, on_links, octets, 1));
   if (r.job) {
     r.job->straggler = straggler(lab, collective);
     if (const auto& price = lab.spec().run.gpu_hour)
-      r.job->idle_cost_per_hour = (1 - r.job->utilisation) * static_cast<double>(collective.ranks.size()) *
+      r.job->idle_cost_per_hour = (1 - r.job->utilisation) * static_cast<double>(working.size()) *
                                   static_cast<double>(price->numerator) / static_cast<double>(price->denominator);
   }
   r.figures = job_figures(c, r.median_ns);
+  if (c.is_job()) {
+    std::vector<StepTime> steps;
+    for (const CollectiveReport::Repeat& i : r.iterations) steps.push_back({i.start_ns, i.time_ns});
+    r.storage = storage_figures(c.job->training.storage, jobs::checkpoint_octets(*c.traced.graph), steps);
+  }
   r.timeline = timeline_report(lab, collective);
   r.scale_up = scale_up(collective);
   if (!r.completed) r.stalled = stall(where);

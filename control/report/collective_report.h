@@ -10,6 +10,7 @@
 #include "control/build/built_lab.h"
 #include "control/report/job_figures.h"
 #include "control/report/percentiles.h"
+#include "control/report/storage_figures.h"
 #include "control/report/timeline_report.h"
 #include "dataplane/base/framing.h"
 
@@ -65,6 +66,8 @@ struct CollectiveReport {
   };
   std::optional<Job> job;
   std::optional<JobFigures> figures;  // of a job or a trace
+
+  std::optional<StorageFigures> storage;  // of a job that stores, or of which a rank fails
 
   // Nothing: steps were not recorded (run.timeline).
   std::optional<TimelineReport> timeline;

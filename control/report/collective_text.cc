@@ -71,6 +71,7 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                                                   percent_text(std::max(0.0, *c.job->overlap)))
                                     : "");
     if (c.figures) text += job_text(c.name, *c.figures);
+    if (c.storage) text += storage_text(c.name, *c.storage);
     if (c.job && c.job->straggler)
       fmt::format_to(out, "  {}: straggler {}: {:.2f} times the median rank's compute time\n", c.name,
                      c.job->straggler->rank, c.job->straggler->factor);

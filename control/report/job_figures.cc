@@ -50,12 +50,21 @@ JobFigures::Training training_figures(const spec::JobSpec& job, const jobs::JobG
   return out;
 }
 
+// Of an ordinary step.
+Duration ideal_step(const spec::CollectiveSpec& c) {
+  const jobs::JobGraph& graph = *c.traced.graph;
+  const std::vector<double> slowness = spec::slowness_of(c, graph.ranks.size());
+  if (graph.occasions.size() == 1) return jobs::ideal_time(graph, *c.traced.matches, slowness);
+  const jobs::JobGraph ordinary = jobs::of_repeat(graph, graph.ordinary(static_cast<std::uint32_t>(c.repeats)));
+  return jobs::ideal_time(ordinary, *jobs::check(ordinary), slowness);
+}
+
 }  // namespace
 
 std::optional<JobFigures> job_figures(const spec::CollectiveSpec& c, std::optional<std::int64_t> median_ns) {
   if (!c.is_graph() || c.traced.graph == nullptr) return std::nullopt;
   JobFigures out;
-  out.ideal_ns = jobs::ideal_time(*c.traced.graph, *c.traced.matches, spec::slowness_of(c, c.traced.graph->ranks.size())).ps / 1000;
+  out.ideal_ns = ideal_step(c).ps / 1000;
   if (median_ns && *median_ns > 0)
     out.efficiency = std::min(1.0, static_cast<double>(out.ideal_ns) / static_cast<double>(*median_ns));
   if (c.is_job()) out.training = training_figures(*c.job, *c.traced.graph, median_ns);

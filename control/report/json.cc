@@ -94,6 +94,15 @@ Json job_figures(const CollectiveReport& c) {
   return out;
 }
 
+Json storage_json(const CollectiveReport& c) {
+  if (!c.storage) return nullptr;
+  const StorageFigures& s = *c.storage;
+  return {{"checkpoint_bytes", s.checkpoint_bytes}, {"checkpoints", s.checkpoints},
+          {"checkpoint_ns", or_null(s.checkpoint_ns)}, {"restores", s.restores},
+          {"restore_ns", or_null(s.restore_ns)},       {"failures", s.failures},
+          {"lost_steps", s.lost_steps},                {"ettr", or_null(s.ettr)}};
+}
+
 Json collective(const CollectiveReport& c) {
   Json iterations = Json::array();
   for (const CollectiveReport::Repeat& r : c.iterations)
@@ -129,6 +138,7 @@ Json collective(const CollectiveReport& c) {
                                                               : Json(nullptr)}}
                         : Json(nullptr)},
           {"schedule", job_figures(c)},
+          {"storage", storage_json(c)},
           {"timeline", c.timeline ? timeline_json(*c.timeline) : Json(nullptr)},
           {"scale_up", c.scale_up ? Json{{"messages", c.scale_up->messages},
                                          {"bytes", c.scale_up->bytes},

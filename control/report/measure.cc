@@ -190,6 +190,8 @@ const CollectiveMeasure kOfCollectives[] = {
      [](const CollectiveReport& c) { return c.figures && c.figures->training ? c.figures->training->mfu : std::nullopt; }},
     {{"efficiency", kShare, kMin, "step with messages that take no time / median step, of jobs and traces"},
      [](const CollectiveReport& c) { return c.figures ? c.figures->efficiency : std::nullopt; }},
+    {{"ettr", kShare, kMin, "effective training time ratio of jobs with storage or failures: steps that count x ordinary step / time of all steps"},
+     [](const CollectiveReport& c) { return c.storage ? c.storage->ettr : std::nullopt; }},
     {{"completed", kShare, kMean, "completed / all iterations"},
      [](const CollectiveReport& c) -> Maybe {
        if (c.iterations.empty()) return std::nullopt;

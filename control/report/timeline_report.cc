@@ -64,7 +64,7 @@ void set_ranks(TimelineReport& out, const Timeline& t) {
   }
   Sums all;
   for (std::size_t r = 0; r < n; ++r) {
-    all.add(sums[r]);
+    if (r < t.working) all.add(sums[r]);
     TimelineReport::Rank& rank = out.ranks.emplace_back();
     static_cast<TimelineReport::Shares&>(rank) = sums[r].shares();
     const auto longest = std::ranges::max_element(waited[r], {}, [](const auto& w) { return w.second; });

@@ -52,15 +52,11 @@ int gpu_nic(const HostProfile& profile, std::size_t nics, int gpu) {
 
 namespace {
 
-std::vector<RankAt> all_ranks_at(const Lab& lab, const CollectiveSpec& collective) {
+std::vector<RankAt> ranks_at(const Lab& lab, const std::vector<std::string>& selectors) {
   std::vector<RankAt> all;
-  if (!collective.placed.empty()) {
-    for (const PlacedRank& p : collective.placed) all.push_back({{p.host, p.rail}, p.gpu});
-    return all;
-  }
   const std::set<std::string> single = switchless(lab);
   std::set<RankAt> seen;
-  for (const std::string& selector : collective.ranks) {
+  for (const std::string& selector : selectors) {
     const bool of_nic = selector.find(':') != selector.npos;
     std::set<std::string> there;  // hosts that are done
     for (const PortName& nic : rank_nics(lab, {selector})) {
@@ -85,11 +81,21 @@ std::vector<RankAt> all_ranks_at(const Lab& lab, const CollectiveSpec& collectiv
 }  // namespace
 
 std::vector<RankAt> ranks_at(const Lab& lab, const CollectiveSpec& collective) {
-  std::vector<RankAt> all = all_ranks_at(lab, collective);
-  if (collective.traced.graph != nullptr && all.size() > collective.traced.graph->ranks.size())
-    all.resize(collective.traced.graph->ranks.size());
+  std::vector<RankAt> all;
+  if (!collective.placed.empty())
+    for (const PlacedRank& p : collective.placed) all.push_back({{p.host, p.rail}, p.gpu});
+  else
+    all = ranks_at(lab, collective.ranks);
+  const std::vector<RankAt> storage = collective.is_job() ? ranks_at(lab, collective.job->storage) : std::vector<RankAt>{};
+  if (collective.placed.empty())
+    std::erase_if(all, [&](const RankAt& r) { return std::ranges::find(storage, r) != storage.end(); });
+  if (collective.traced.graph != nullptr)
+    all.resize(std::min(all.size(), collective.traced.graph->ranks.size() - storage.size()));
+  all.insert(all.end(), storage.begin(), storage.end());
   return all;
 }
+
+std::size_t storage_ranks(const Lab& lab, const JobSpec& job) { return ranks_at(lab, job.storage).size(); }
 
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
   std::vector<PortName> nics;

@@ -24,9 +24,12 @@ struct RankAt {
 
   auto operator<=>(const RankAt&) const = default;
 };
-// Rank by rank, in the order of the selectors, then of the nodes, then of GPUs or NICs. A host that is named without a NIC,
+// Rank by rank, in the order of the selectors, then of the nodes, then of GPUs or NICs; those that only store for a job are
+// the last ones, and selectors do not name them. A host that is named without a NIC,
 // whose NICs are all cabled to other hosts and which has no scale-up network, is one rank.
 std::vector<RankAt> ranks_at(const Lab& lab, const CollectiveSpec& collective);
+// Those that only store for it.
+std::size_t storage_ranks(const Lab& lab, const JobSpec& job);
 // As people call it: "h1/gpu3"; without GPUs "h1:2", or "h1" of a host with one NIC.
 std::string format(const Lab& lab, const RankAt& rank);
 

@@ -31,7 +31,7 @@ Duration CollectiveSpec::computing() const noexcept {
   Duration most{};
   for (const std::vector<jobs::Operation>& own : traced.graph->ranks) {
     Duration all{};
-    for (const jobs::Operation& o : own) all += o.time;
+    for (const jobs::Operation& o : own) all += o.occasion == 0 ? o.time : Duration{};
     most = std::max(most, all);
   }
   return most;

@@ -14,6 +14,26 @@
 
 namespace railyard::spec {
 
+namespace {
+
+void check_storage(const jobs::Storage& s, const Tree& said) {
+  const char* const needs = s.ranks > 0        ? nullptr
+                            : s.every > 0      ? "checkpoint"
+                            : s.restore        ? "checkpoint"
+                            : s.sample.n > 0   ? "sample-size"
+                                               : nullptr;
+  if (needs != nullptr) said.at_or_self(needs).fail("found without storage; expected storage: [hosts that store]");
+  std::vector<int> steps;
+  for (const jobs::Failure& f : s.failures) {
+    if (f.step > s.steps) said.at_or_self("failures").fail(fmt::format("step {} of {}; expected 1..{}", f.step, s.steps, s.steps));
+    if (std::ranges::find(steps, f.step) != steps.end())
+      said.at_or_self("failures").fail(fmt::format("step {} fails twice; expected each step once", f.step));
+    steps.push_back(f.step);
+  }
+}
+
+}  // namespace
+
 void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
   JobSpec& job = *c.job;
   jobs::Training& t = job.training;
@@ -23,7 +43,14 @@ void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
   const auto gpu = std::ranges::find(jobs::kGpus, job.gpu, &jobs::Gpu::name);
   t.flops = gpu->flops * static_cast<double>(job.mfu.numerator) / static_cast<double>(job.mfu.denominator);
 
-  const auto there = static_cast<int>(ranks_at(lab, c).size());
+  const std::vector<RankAt> all = ranks_at(lab, c);
+  t.storage.ranks = static_cast<int>(storage_ranks(lab, job));
+  t.storage.steps = c.repeats;
+  check_storage(t.storage, said);
+  for (std::size_t s = all.size() - static_cast<std::size_t>(t.storage.ranks); s < all.size(); ++s)
+    if (std::ranges::find(all, all[s]) != all.begin() + static_cast<std::ptrdiff_t>(s))
+      said.at_or_self("storage").fail(fmt::format("{} is placed as a rank of the job; expected others", format(lab, all[s])));
+  const int there = static_cast<int>(all.size()) - t.storage.ranks;
   int& data = t.parallelism.degree(jobs::Axis::kData);
   data = job.data.value_or(1);
   const std::int64_t others = t.parallelism.ranks() / data;

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "control/jobs/training.h"
+#include "dataplane/base/ratio.h"
 #include "dataplane/base/units.h"
 
 namespace railyard::spec {
@@ -25,6 +27,7 @@ struct JobSpec {
   std::optional<int> data;
   std::string gpu = "h100";
   Ratio mfu{2, 5};  // what of the GPU's peak computing alone reaches
+  std::vector<std::string> storage{};  // selectors of ranks that store; `training.storage` says how many that are
 
   bool operator==(const JobSpec&) const = default;
 };

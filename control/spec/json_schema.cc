@@ -63,6 +63,8 @@ std::string json_schema() {
   define(definitions, straggler_keys());
   define(definitions, job_keys());
   define(definitions, model_keys());
+  define(definitions, checkpoint_keys());
+  define(definitions, job_failure_keys());
   definitions.add(parallelism_table_name(), parallelism_schema());
   define(definitions, scale_up_keys());
   define(definitions, rping_keys());

@@ -14,7 +14,8 @@ using Step = CollectiveStep;
 
 class Maker {
  public:
-  Maker(const build::Collective& collective, const Work& work) : collective_(collective), work_(work) {}
+  Maker(const build::Collective& collective, const Work& work, std::size_t working)
+      : collective_(collective), work_(work), working_(working) {}
 
   // Nothing: it is not complete.
   std::optional<RepeatTimes> repeat(std::size_t k) const {
@@ -24,6 +25,7 @@ class Maker {
       const CollectiveRank& rank = *collective_.ranks[r];
       if (k >= rank.finished().size() || k >= rank.record()->repeats() || rank.finished()[k] == Instant::never())
         return std::nullopt;
+      if (r >= working_) continue;
       out.from = std::min(out.from, rank.started()[k]);
       if (rank.finished()[k] > out.to) last = r;
       out.to = std::max(out.to, rank.finished()[k]);
@@ -55,7 +57,7 @@ class Maker {
       const Interval inside{std::clamp(when.from, repeat.from, repeat.to), std::clamp(when.to, repeat.from, repeat.to)};
       if (step.kind != Step::Kind::kCompute)
         messages.push_back(inside);
-      else if (step.time > Duration{})
+      else if (step.time > Duration{} && step.occasion == 0)
         computing.push_back(inside);
       if (const std::uint32_t o = work_.of_step[r][s]; o != Step::kNone) {
         operations[o].from = std::min(operations[o].from, inside.from);
@@ -87,8 +89,9 @@ class Maker {
   // A rank may begin the next repeat while others still end this one: each of its instants is of one repeat.
   Interval own_part(std::uint32_t r, const RepeatTimes& repeat) const {
     const std::vector<Instant>& started = collective_.ranks[r]->started();
-    return {repeat.repeat == 0 ? repeat.from : started[repeat.repeat],
-            repeat.repeat + 1 < started.size() ? std::min(repeat.to, started[repeat.repeat + 1]) : repeat.to};
+    // Who only stores may be ahead.
+    const Instant from = repeat.repeat == 0 ? repeat.from : std::clamp(started[repeat.repeat], repeat.from, repeat.to);
+    return {from, repeat.repeat + 1 < started.size() ? std::clamp(started[repeat.repeat + 1], from, repeat.to) : repeat.to};
   }
 
   // When all that operation `o` requires is done.
@@ -110,6 +113,7 @@ class Maker {
 
   const build::Collective& collective_;
   const Work& work_;
+  std::size_t working_;
 };
 
 }  // namespace
@@ -124,7 +128,9 @@ std::optional<Timeline> timeline_of(const build::BuiltLab& lab, const build::Col
   out.work = work_of(lab.spec(), lab.spec().collectives[collective.spec], collective.nics, programs);
   for (std::size_t r = 0; r < collective.ranks.size(); ++r)
     out.ranks.push_back(spec::format(lab.spec(), {collective.nics[r], collective.gpus[r]}));
-  const Maker maker(collective, out.work);
+  const spec::CollectiveSpec& c = lab.spec().collectives[collective.spec];
+  out.working = collective.ranks.size() - (c.is_job() ? static_cast<std::size_t>(c.job->training.storage.ranks) : 0);
+  const Maker maker(collective, out.work, out.working);
   for (std::size_t k = 0; k < collective.ranks.front()->record()->repeats(); ++k)
     if (auto repeat = maker.repeat(k)) out.repeats.push_back(std::move(*repeat));
   return out;

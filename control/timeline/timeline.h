@@ -41,14 +41,15 @@ struct RankTimes {
 
 struct RepeatTimes {
   std::size_t repeat = 0;  // from 0
-  Instant from{};          // the first rank starts
-  Instant to{};            // the last rank has its result
+  Instant from{};          // the first rank that works starts
+  Instant to{};            // the last of them has its result
   std::vector<RankTimes> ranks{};
 };
 
 struct Timeline {
   Work work{};
   std::vector<std::string> ranks{};    // as people call them: "h1/gpu3"
+  std::size_t working = 0;             // of them; those behind them only store for a job
   std::vector<RepeatTimes> repeats{};  // that are complete and were recorded
 };
 

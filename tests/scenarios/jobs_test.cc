@@ -131,6 +131,80 @@ TEST(Jobs, TensorParallelismAcrossHostsIsSlowAndInsideIsNot) {
   EXPECT_LT(*c[1].figures->efficiency, 0.5 * *c[0].figures->efficiency);
 }
 
+// ---- Storage and failures ------------------------------------------------------------------------------------------
+
+// Four ranks write to one host at once: its link is what a checkpoint costs.
+TEST(StoringJobs, ACheckpointTakesWhatTheLinkOfStorageTakes) {
+  for (const char* transport : {"roce", "uet"})
+    for (const char* payload : {"elided", "real"}) {
+      Scenario s(R"(
+name: storing
+topology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 5, host-link: { rate: 100Gbps, cable: 3m } }
+jobs:
+  - name: train
+    model: { layers: 4, hidden: 256, heads: 8, feed-forward: 1024, vocabulary: 0, sequence: 64 }
+    forward: 1ms
+    backward: 2ms
+    segments: 1
+    ranks: [h1, h2, h3, h4]
+    storage: [h5]
+    checkpoint: { every: 2 }
+    steps: 5
+)", {std::string("run.payload=") + payload, std::string("jobs.train.transport=") + transport});
+      const report::CollectiveReport c = run(s);
+      ASSERT_TRUE(c.verified) << transport << payload << c.stalled << c.wrong;
+      ASSERT_TRUE(c.storage && c.storage->checkpoint_ns) << "and the first rank's end is not the storage host's";
+      const double octets = 14 * 4 * (4 * 256.0 * 256 + 3 * 256.0 * 1024);
+      EXPECT_NEAR(static_cast<double>(c.storage->checkpoint_bytes), octets, 64);
+      EXPECT_EQ(c.storage->checkpoints, 2);
+      EXPECT_EQ(c.storage->lost_steps, 0);
+      const double by_hand = octets * 8 / 100 * 4182 / 4096;  // RoCE; UET has more headers
+      EXPECT_NEAR(static_cast<double>(*c.storage->checkpoint_ns), by_hand, 0.05 * by_hand) << transport;
+      EXPECT_EQ(c.storage->ettr.has_value(), true);
+    }
+}
+
+// The same bytes on any number of workers, and what is done again is done again.
+TEST(StoringJobs, GoOnFromTheLastCheckpointAfterAFailure) {
+  Scenario s = Scenario::ready("checkpoints");
+  const report::CollectiveReport c = run(s);
+  ASSERT_TRUE(c.verified) << c.stalled << c.wrong;
+  ASSERT_EQ(c.iterations.size(), 9u);
+  const report::StorageFigures& f = *c.storage;
+  // 1 2 3 4| 5 6x | 5 6 7
+  EXPECT_EQ(f.checkpoints, 1);
+  EXPECT_EQ(f.restores, 1);
+  EXPECT_EQ(f.failures, 1);
+  EXPECT_EQ(f.lost_steps, 2);
+  ASSERT_TRUE(f.checkpoint_ns && f.restore_ns && f.ettr);
+  EXPECT_GT(*f.checkpoint_ns, 0);
+  EXPECT_GT(*f.restore_ns, 0);
+  const std::int64_t ordinary = *c.iterations[1].time_ns;
+  EXPECT_GT(*c.iterations[6].time_ns, ordinary + 5'000'000) << "it starts again, and reads";
+  const double all = static_cast<double>(c.iterations[8].start_ns + *c.iterations[8].time_ns - c.iterations[0].start_ns);
+  EXPECT_NEAR(*f.ettr, 7.0 * static_cast<double>(ordinary) / all, 0.02);
+
+  Scenario sooner = Scenario::ready("checkpoints", {"jobs.train.checkpoint.every=2"});
+  EXPECT_EQ(run(sooner).storage->lost_steps, 2) << "the fifth and the sixth, whose checkpoint was not written";
+  Scenario no_failure = Scenario::ready("checkpoints", {"jobs.train.failures=[]"});
+  EXPECT_GT(*run(no_failure).storage->ettr, *f.ettr);
+}
+
+TEST(StoringJobs, EstimatesAreNearTheRun) {
+  Scenario s = Scenario::ready("checkpoints");
+  const auto estimated = estimate::estimate(s.lab().spec(), {.least_chunk = 0});
+  ASSERT_TRUE(estimated) << estimated.error();
+  const report::CollectiveReport c = run(s);
+  const report::StorageFigures& e = *estimated->collectives[0].storage;
+  EXPECT_EQ(e.lost_steps, c.storage->lost_steps);
+  const auto near = [](std::int64_t estimate, std::int64_t ran) {
+    EXPECT_NEAR(static_cast<double>(estimate), static_cast<double>(ran), 0.1 * static_cast<double>(ran));
+  };
+  near(*e.checkpoint_ns, *c.storage->checkpoint_ns);
+  near(*e.restore_ns, *c.storage->restore_ns);
+  EXPECT_NEAR(*e.ettr, *c.storage->ettr, 0.03);
+}
+
 // Two of them, on GPUs of their own that share links.
 TEST(Jobs, SeveralRunAtOnce) {
   Scenario s(R"(

@@ -6,6 +6,7 @@
 // So is what a rank only passes on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -40,6 +41,8 @@ struct CollectiveStep {
   std::uint32_t end_after = 0;
   std::uint32_t relays = kNone;   // a send: of this receive's octets, and no others
   Duration time{};  // kCompute
+  // RankProgram::occasions: in which repeats it goes; in others it is done at once. 0: in each. Not of what reduces.
+  std::uint32_t occasion = 0;
 
   constexpr bool receives() const noexcept { return kind != Kind::kSend && kind != Kind::kCompute; }
 };
@@ -66,6 +69,7 @@ struct CollectiveExtent {
   std::uint64_t octets = 0;
   std::uint32_t rank = 0;
   std::uint64_t source_offset = 0;  // in that rank's data; of kSum in every rank's
+  std::uint32_t occasion = 0;       // a result that is there in these repeats only, as of CollectiveStep
 };
 
 struct RankProgram {
@@ -78,12 +82,18 @@ struct RankProgram {
   // Ranks of which sums are made, other than of all; nullptr: there are none.
   std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> groups{};
   std::vector<CollectiveStep> steps;
+  // By occasion: repeats from 0, ascending. nullptr: all steps go in each.
+  std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> occasions{};
   std::vector<std::uint32_t> after;
   std::vector<RankConnection> connections;
   std::vector<CollectiveExtent> inputs;   // what the rank has at first
   std::vector<CollectiveExtent> results;  // and in the end
   // Where messages, inputs and results of any rank begin or end; the first is 0, the last data_octets.
   std::shared_ptr<const std::vector<std::uint64_t>> cuts;
+
+  bool goes(std::uint32_t occasion, std::uint32_t repeat) const noexcept {
+    return occasion == 0 || std::ranges::binary_search((*occasions)[occasion], repeat);
+  }
 };
 
 }  // namespace railyard

@@ -149,7 +149,7 @@ void CollectiveRank::launch(Instant now) {
   launching_ = false;
   const std::uint32_t repeat = repeat_;
   for (std::uint32_t s = 0; s < program_.steps.size(); ++s)
-    if (!program_.steps[s].receives() && program_.steps[s].waits_for == 0) start(now, s);
+    if (program_.steps[s].receives() ? !goes(program_.steps[s]) : program_.steps[s].waits_for == 0) start(now, s);
   // In the order in which they came. The last of them may end the repeat and begin the next one.
   std::vector<Arrival> early;
   std::swap(early, early_);
@@ -218,6 +218,10 @@ void CollectiveRank::end(Instant now, std::uint32_t step) {
 
 void CollectiveRank::start(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
+  if (!goes(s)) {
+    if (record_) record_->begin(now, step);
+    return done(now, step);
+  }
   if (s.kind != Kind::kCompute) return send(now, step);
   states_[step] = StepState::kPosted;
   if (s.time == Duration{}) {
@@ -238,7 +242,7 @@ void CollectiveRank::compute(Instant now, std::uint32_t step) {
   constexpr std::int64_t kMillion = 1'000'000;
   const Duration time =
       s.time + Duration{static_cast<std::int64_t>(Int128{s.time.ps} * static_cast<std::int64_t>(more) / kMillion)};
-  computed_ += time;
+  if (s.occasion == 0) computed_ += time;  // to start again is not to compute
   if (record_) record_->begin(now, step);
   streams_[s.connection].step = step;
   streams_[s.connection].done_at = now + time;

@@ -192,6 +192,7 @@ class CollectiveRank {
   };
 
   std::uint64_t name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept;
+  bool goes(const CollectiveStep& step) const noexcept { return program_.goes(step.occasion, repeat_); }
 
   void begin(Instant now);
   void launch(Instant now);

@@ -105,6 +105,25 @@ std::string jobs_table(const Report& r) {
   return table.empty() ? std::string() : "<h3>Training</h3>\n" + table.html();
 }
 
+std::string storage_table(const Report& r) {
+  Table table({{"storage and failures", true},
+               {"checkpoint", false, "bytes of one, over all ranks"},
+               {"written"},
+               {"longer by", false, "step that ends with a checkpoint, against other steps: medians"},
+               {"read"},
+               {"longer by", false, "step that begins with a checkpoint, without the restart, against other steps: medians"},
+               {"failures"},
+               {"steps lost", false, "steps that failed, or were before a failure and after its last checkpoint"},
+               {"ETTR", false, "effective training time ratio: steps that count x an ordinary step / time of all steps"}});
+  for (const CollectiveReport& c : r.collectives)
+    if (c.storage)
+      table.row({c.name, c.storage->checkpoints + c.storage->restores > 0 ? size_text(c.storage->checkpoint_bytes) : "-",
+                 std::to_string(c.storage->checkpoints), time_cell(c.storage->checkpoint_ns), std::to_string(c.storage->restores),
+                 time_cell(c.storage->restore_ns), std::to_string(c.storage->failures), std::to_string(c.storage->lost_steps),
+                 c.storage->ettr ? percent_text(*c.storage->ettr) : "-"});
+  return table.empty() ? std::string() : table.html();
+}
+
 std::string scale_up_table(const Report& r) {
   Table table({{"over scale-up networks", true},
                {"messages"},
@@ -145,7 +164,7 @@ std::string repeats_chart(const Report& r) {
 
 std::string collectives_section(const Report& r) {
   if (r.collectives.empty()) return {};
-  return collectives_table(r) + troubles(r) + jobs_table(r) + scale_up_table(r) + repeats_chart(r);
+  return collectives_table(r) + troubles(r) + jobs_table(r) + storage_table(r) + scale_up_table(r) + repeats_chart(r);
 }
 
 }  // namespace railyard::report

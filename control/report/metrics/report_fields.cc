@@ -191,6 +191,10 @@ constexpr Field kCollectives[] = {
      "jobs and traces: ideal_ns, a step whose messages take no time; efficiency: ideal_ns / time_ns.median; jobs: parallelism, "
      "microbatches, tokens of a step, tokens_per_second, mfu (model FLOPs of a step / what all GPUs can do in the median step), "
      "sent_bytes: what the rank that sends most sends in a step, by kind"},
+    {"storage.*", "",
+     "jobs with storage or failures: checkpoint_bytes of one; checkpoints, restores, failures; lost_steps: failed, or before a "
+     "failure and after its last checkpoint; checkpoint_ns, restore_ns: how much longer a step with one takes than an ordinary "
+     "step (medians, restarts left out); ettr: steps that count x ordinary step / time of all steps"},
     {"timeline.all.*", "0..1", "with run.timeline: shares of the time of all ranks", "compute exposed idle"},
     {"timeline.critical_path.*", "ns", "of the longest iteration: its parts; by rank and pair of ranks"},
     {"timeline.*", "", "the same for each rank: ranks, and per iteration in ns: iterations"},

@@ -121,6 +121,34 @@ Key<CollectiveSpec> training_key(std::string name, M jobs::Training::*member, Fo
                  [=](const JobSpec& a, const JobSpec& b) { return a.training.*member == b.training.*member; }, form.schema});
 }
 
+// Of a member of its storage.
+template <class M>
+Key<CollectiveSpec> storage_key(std::string name, M jobs::Storage::*member, Form<M> form, std::string description) {
+  return of_job({std::move(name), std::move(description),
+                 [=](const Tree& value, JobSpec& into) { into.training.storage.*member = form.read(value); },
+                 [=](const JobSpec& from) { return form.write(from.training.storage.*member); },
+                 [=](const JobSpec& a, const JobSpec& b) { return a.training.storage.*member == b.training.storage.*member; },
+                 form.schema});
+}
+
+Key<CollectiveSpec> checkpoint_key() {
+  const Form<jobs::Storage> form = map_of(checkpoint_keys());
+  // What the map does not say stays.
+  const auto said = [](const jobs::Storage& s) {
+    return jobs::Storage{.every = s.every, .parameter_octets = s.parameter_octets, .restore = s.restore};
+  };
+  return of_job({"checkpoint", "checkpoints that ranks write to storage at the end of steps, and read after failures",
+                 [=](const Tree& value, JobSpec& into) {
+                   const jobs::Storage read = form.read(value);
+                   jobs::Storage& s = into.training.storage;
+                   s.every = read.every;
+                   s.parameter_octets = read.parameter_octets;
+                   s.restore = read.restore;
+                 },
+                 [=](const JobSpec& from) { return form.write(said(from.training.storage)); },
+                 [=](const JobSpec& a, const JobSpec& b) { return said(a.training.storage) == said(b.training.storage); }, form.schema});
+}
+
 Degrees degrees_of(const JobSpec& job) {
   const jobs::Parallelism& p = job.training.parallelism;
   return {p.degree(Axis::kTensor), p.degree(Axis::kContext), p.degree(Axis::kPipeline), p.expert, job.data,
@@ -225,7 +253,14 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
       training_key("optimizer", &Training::optimizer, duration({}, kAnyTime), "computing time of the optimizer, at the end"),
       of_job(key("gpu", &JobSpec::gpu, gpu_form(), "GPU, whose peak rate of 16-bit operations says how long computing takes")),
       of_job(key("mfu", &JobSpec::mfu, ratio(), "share of that peak that computing reaches while it computes")),
-      described(of_collective("repeats"), "steps", "number of steps"),
+      of_job(key("storage", &JobSpec::storage, one_or_list_of(selector()),
+                 "hosts or NICs that store samples and checkpoints: each is a rank that computes nothing, behind those of the job")),
+      checkpoint_key(),
+      storage_key("sample-size", &jobs::Storage::sample, size(Bytes{0}, Bytes{std::int64_t{1} << 40}),
+                  "bytes of a sequence's samples, read from storage for the next step by the first stage. 0: none"),
+      storage_key("failures", &jobs::Storage::failures, list_of(map_of(job_failure_keys())),
+                  "steps in which a rank fails: the job starts again, and goes on from the last checkpoint"),
+      described(of_collective("repeats"), "steps", "number of steps, those that are done again after a failure included"),
       described(of_collective("start"), "start", "start time of the first step"),
   };
   for (const char* name : {"gap", "ranks", "placement", "transport", "service", "chunk", "reduce-rate", "step-cost", "jitter", "stragglers",

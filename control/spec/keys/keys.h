@@ -98,6 +98,9 @@ const Table<CollectiveSpec>& collective_keys();
 // jobs.<n>, jobs.<n>.model, and the name and schema of jobs.<n>.parallelism
 const Table<CollectiveSpec>& job_keys();
 const Table<jobs::Model>& model_keys();
+// jobs.<n>.checkpoint; jobs.<n>.failures.<m>
+const Table<jobs::Storage>& checkpoint_keys();
+const Table<jobs::Failure>& job_failure_keys();
 const std::string& parallelism_table_name();
 Tree parallelism_schema();
 // collectives.<n>.stragglers.<m>

@@ -60,7 +60,9 @@ TEST(Jobs, AreWrittenAsTheyWereRead) {
   for (const char* keys : {"model: llama-8b, parallelism: { tp: 4, pp: 2 }, microbatches: 4, schedule: interleaved, chunks: 2",
                            "model: mixtral-8x7b, parallelism: { ep: 4, order: [dp, tp, cp, pp] }, sharding: zero-3, expert-skew: 1.5",
                            "model: { layers: 2, hidden: 32, heads: 4, feed-forward: 128, vocabulary: 100, sequence: 32 }, forward: "
-                           "1ms, backward: 2ms, transport: uet, compression: 4, gpu: a100, mfu: 0.5, steps: 3"}) {
+                           "1ms, backward: 2ms, transport: uet, compression: 4, gpu: a100, mfu: 0.5, steps: 3",
+                           "model: gpt2-124m, ranks: [h1], storage: [\"h2:1\"], checkpoint: { every: 2, restore: true, parameter-bytes: 2 }, "
+                           "sample-size: 1MB, failures: [{ step: 3, restart: 1s }], steps: 5"}) {
     const Lab lab = parse(job_with(keys), "x.yaml");
     const std::string text = to_yaml(lab);
     EXPECT_THAT(text, HasSubstr("jobs:\n"));
@@ -69,6 +71,27 @@ TEST(Jobs, AreWrittenAsTheyWereRead) {
     const std::string all = to_yaml(lab, Defaults::kWritten);
     EXPECT_EQ(parse(all, "z.yaml").collectives, lab.collectives);
   }
+}
+
+TEST(Jobs, StoreAtRanksOfTheirOwn) {
+  const Lab lab = parse(job_with("model: gpt2-124m, storage: [h2:2, h2:4], checkpoint: { every: 2 }, steps: 5"), "x.yaml");
+  const CollectiveSpec& c = lab.collectives.at(0);
+  EXPECT_EQ(c.job->training.parallelism.degrees, (std::array{1, 1, 6, 1})) << "the others";
+  const std::vector<RankAt> all = ranks_at(lab, c);
+  ASSERT_EQ(all.size(), 8u);
+  EXPECT_EQ(all[6].nic, (PortName{"h2", 2}));
+  EXPECT_EQ(all[7].nic, (PortName{"h2", 4}));
+}
+
+TEST(Jobs, OfWhichStorageIsWrongSayWhy) {
+  EXPECT_THAT(job_error("model: gpt2-124m, checkpoint: { every: 2 }"), HasSubstr("found without storage; expected storage: [hosts that store]"));
+  EXPECT_THAT(job_error("model: gpt2-124m, sample-size: 1MB"), HasSubstr("found without storage"));
+  EXPECT_THAT(job_error("model: gpt2-124m, checkpoint: { restore: true }"), HasSubstr("found without storage"));
+  EXPECT_THAT(job_error("model: gpt2-124m, steps: 2, failures: [{ step: 3 }]"), HasSubstr("step 3 of 2; expected 1..2"));
+  EXPECT_THAT(job_error("model: gpt2-124m, steps: 2, failures: [{ step: 1 }, { step: 1 }]"), HasSubstr("step 1 fails twice"));
+  EXPECT_THAT(job_error("model: gpt2-124m, storage: [h2], checkpoint: { ever: 2 }"), HasSubstr("did you mean 'every'"));
+  EXPECT_THAT(job_error("model: gpt2-124m, storage: [h9]"), HasSubstr("h9"));
+  EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { dp: 8 }, storage: [h2]"), HasSubstr("needs 8 ranks, but there are 4 NICs or GPUs"));
 }
 
 TEST(Jobs, StandBehindCollectives) {

@@ -145,6 +145,8 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"jobs.across.parallelism={ tp: 2, dp: 2 }", "jobs.across.parallelism={ tp: 2, pp: 2 }",
                           "topology.host-link.rate=400Gbps"})
     loads("scenarios/tensor-across-hosts.yaml", {set});
+  for (const char* set : {"jobs.train.checkpoint.every=2", "jobs.train.storage=[h6:1]", "jobs.train.failures=[]"})
+    loads("scenarios/checkpoints.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

@@ -1,0 +1,28 @@
+// The keys of what a job stores, and of its failures.
+#include "control/jobs/storage.h"
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+
+const Table<jobs::Failure>& job_failure_keys() {
+  static const Table<jobs::Failure> table{
+      "job-failure",
+      "A step in which a rank fails",
+      {key("step", &jobs::Failure::step, integer(1, 1'000'000),
+           "the step, from 1, as they are carried out: it counts for nothing, nor do those after the last checkpoint").require(),
+       key("restart", &jobs::Failure::restart, duration({}, kAnyTime), "time until the ranks go on: to find out, and to start again")}};
+  return table;
+}
+
+const Table<jobs::Storage>& checkpoint_keys() {
+  static const Table<jobs::Storage> table{
+      "checkpoint",
+      "Checkpoints of a job",
+      {key("every", &jobs::Storage::every, integer(0, 1'000'000), "steps from one to the next. 0: none is written"),
+       key("restore", &jobs::Storage::restore, boolean(), "the first step begins with reading one"),
+       key("parameter-bytes", &jobs::Storage::parameter_octets, integer(1, 64),
+           "bytes of a parameter in it. 14: mixed precision with Adam; ranks with the same parameters write equal parts")}};
+  return table;
+}
+
+}  // namespace railyard::spec
