@@ -91,6 +91,7 @@ json LiveLab::host(const std::string& name) const {
   if (const auto made = hosts_.find(name); made != hosts_.end()) {
     out["kind"] = made->second.kind;
     out["location"] = made->second.location;
+    out["cores"] = session_.lab().spec().run.cores;
   } else {
     out["kind"] = kind_of(node.nics[0].attach);
   }

@@ -379,6 +379,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   };
   std::shared_ptr<Taken> loaded;
   if (run.duration) loaded = take_at(traffic_end);
+  if (run.clock == spec::Clock::kWall && !run.cores.empty()) engine_->bind_workers(run.cores);
   if (options_.ready) options_.ready();
   watch_pauses();
   watch_standstill();

@@ -15,6 +15,7 @@ namespace railyard::spec {
 std::string lab_digest(Lab lab) {
   lab.run.seed = {};
   lab.run.workers = 1;
+  lab.run.cores = {};
   lab.run.budgets = {};
   lab.run.timeline = false;
   lab.compare = {};

@@ -403,6 +403,7 @@ struct RunSpec {
   bool hugepages = false;
   Duration lag_limit{1'000'000'000};  // wall clock: further behind, simulated time slips
   bool busy_poll = false;             // wall clock: never sleep when idle
+  std::vector<int> cores{};           // wall clock: processors of the workers, one each; empty: any
   std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
   BudgetSpec budgets;
   std::optional<Ratio> gpu_hour;  // what an hour of a rank's GPU costs, in whatever currency

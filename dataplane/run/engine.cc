@@ -10,6 +10,7 @@
 
 #include "dataplane/base/assert.h"
 #include "dataplane/run/placement.h"
+#include "dataplane/run/processors.h"
 
 namespace railyard {
 namespace {
@@ -52,6 +53,13 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
 }
 
 Engine::~Engine() { team_.reset(); }
+
+void Engine::bind_workers(std::span<const int> processors) {
+  if (team_ != nullptr)
+    team_->bind(processors);
+  else
+    bind_to(processors[0]);
+}
 
 void Engine::place() {
   worker_of_ = place_devices(fabric_, config_.workers);

@@ -55,6 +55,9 @@ class Engine {
   Duration window() const noexcept { return window_; }
   Fabric& fabric() noexcept { return fabric_; }
 
+  // Binds each worker to a processor, the calling thread as the first of them. Throws std::runtime_error: it cannot be.
+  void bind_workers(std::span<const int> processors);
+
   // The earliest instant at which any device has something to do; Instant::never() if nothing is left.
   Instant next() const noexcept;
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "dataplane/run/processors.h"
+
 namespace railyard {
 namespace {
 
@@ -29,6 +31,12 @@ WorkerTeam::~WorkerTeam() {
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& t : threads_) t.join();
+}
+
+void WorkerTeam::bind(std::span<const int> processors) {
+  bind_to(processors[0]);
+  for (std::size_t w = 1; w < processors.size() && w <= threads_.size(); ++w)
+    bind_to(threads_[w - 1].native_handle(), processors[w]);
 }
 
 void WorkerTeam::run() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -18,6 +19,9 @@ class WorkerTeam {
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
   WorkerTeam& operator=(const WorkerTeam&) = delete;
+
+  // Binds worker w to processors[w], the caller too. Throws std::runtime_error: it cannot be.
+  void bind(std::span<const int> processors);
 
   // All workers work once; returns when the last one is done. What a worker throws is thrown here.
   void run();

@@ -17,14 +17,12 @@ lab=$name-$$ # beside others on this machine
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-$name.XXXXXX")
 export RAILYARD_STATE_DIR=$work/state
 cd "$work" # libraries of libfabric write files PROGRAM.HOST.btr where a program crashes
-# Of the caller's session, whose part this is: 0 where there are no autogroups.
-session_priority=$(sed 's/.*nice //' /proc/$$/autogroup 2>/dev/null || echo 0)
+. "$root/tools/applications/priority.sh"
 # shellcheck disable=SC2317  # called by the trap
-cleanup() { echo "$session_priority" 2>/dev/null >/proc/$$/autogroup || true; "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
+cleanup() { give_back_processors; "$railyard" down --all >/dev/null 2>&1 || true; jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf -- "$work"; }
 trap cleanup EXIT
-# Timeouts of these programs are short: on a machine that others use, too, they and the fabric go first. What they start
-# inherits it.
-{ renice -n -15 -p $$ && echo -15 >/proc/$$/autogroup; } >/dev/null 2>&1 || true
+# Timeouts of these programs are short: on a machine that others use, too, they and the fabric go first.
+take_processors -15
 . "$root/tests/live/checks.sh"
 patience=120
 on() { local host=$1; shift; timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null; }

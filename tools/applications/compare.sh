@@ -30,12 +30,10 @@ lab=compare-$$
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-compare.XXXXXX")
 export RAILYARD_LAB=$lab
 # shellcheck disable=SC2317  # called by the trap
-cleanup() { "$railyard" down "$lab" >/dev/null 2>&1 || true; rm -rf -- "$work"; }
+cleanup() { "$railyard" down "$lab" >/dev/null 2>&1 || true; give_back_processors; rm -rf -- "$work"; }
 trap cleanup EXIT
-# The fabric and the programs are more busy threads than a small machine has processors, and programs time out: they go
-# before what else runs here, and the fabric before them.
-first=()
-if { renice -n -10 -p $$ && echo -10 >/proc/$$/autogroup; } >/dev/null 2>&1; then first=(nice -n -5); fi
+. "$here/priority.sh"
+take_processors -10
 mpicc -O2 -o "$work/allreduce" "$here/allreduce.c"
 
 declare -A layer=(
@@ -52,7 +50,7 @@ unset 'ranks[-1]'
 run() { # TRANSPORT
   local fabric=()
   [[ $1 == roce ]] || fabric=("${uet_fabric[@]}")
-  "${first[@]+"${first[@]}"}" "$railyard" up "$root/topologies/labs/applications-compare.yaml" --name "$lab" --detach "${fabric[@]+"${fabric[@]}"}" >/dev/null
+  "$railyard" up "$root/topologies/labs/applications-compare.yaml" --name "$lab" --detach "${fabric[@]+"${fabric[@]}"}" >/dev/null
   # shellcheck disable=SC2086
   UCX_TLS=rc_v,ud_v,self UCX_NET_DEVICES=railyard0:1 UCX_RC_TIMEOUT=8s timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none \
     ${layer[$1]} "${ranks[@]}" </dev/null >"$work/$1" 2>"$work/errors" & local program=$!

@@ -14,16 +14,14 @@ lab=demo-$$
 export RAILYARD_LAB=$lab
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-demo.XXXXXX")
 # shellcheck disable=SC2317  # called by the trap
-cleanup() { "$railyard" down "$lab" >/dev/null 2>&1 || true; rm -rf -- "$work"; }
+cleanup() { "$railyard" down "$lab" >/dev/null 2>&1 || true; give_back_processors; rm -rf -- "$work"; }
 trap cleanup EXIT
-# The fabric and the programs are more busy threads than a small machine has processors, and programs time out: they go
-# before what else runs here, and the fabric before them.
-first=()
-if { renice -n -10 -p $$ && echo -10 >/proc/$$/autogroup; } >/dev/null 2>&1; then first=(nice -n -5); fi
+. "$here/priority.sh"
+take_processors -10
 show() { printf '\n$ %s\n' "$*"; }
 
 show "railyard up topologies/labs/applications.yaml --detach"
-"${first[@]+"${first[@]}"}" "$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
+"$railyard" up "$root/topologies/labs/applications.yaml" --name "$lab" --detach
 
 show "railyard exec h3 -- ib_write_bw -d railyard0 &"
 show "railyard exec h1 -- ib_write_bw -d railyard0 127.0.0.1"

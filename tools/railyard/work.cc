@@ -17,6 +17,7 @@
 #include "control/guest/copy_files.h"
 #include "control/guest/run_command.h"
 #include "control/report/shell_word.h"
+#include "dataplane/run/processors.h"
 #include "tools/railyard/application_environment.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/input_file.h"
@@ -57,6 +58,7 @@ int exec(const std::string& lab_name, const std::string& host, DeviceNodes nodes
   const LabDir lab = chosen_lab(lab_name);
   const auto about = reachable(lab, host);
   const auto kind = about["kind"].get<std::string>();
+  keep_off(about.value("cores", std::vector<int>{}));
   if (kind == "namespace") {
     // A shell in between says 127 for a command that is not there, and 126 for one that cannot be run.
     if (words.empty())

@@ -395,7 +395,6 @@ void CollectiveRank::on_scale_up(Instant now, const ScaleUp::Message& m) {
 
 // Every message has its fixed cost, whatever others are there.
 void CollectiveRank::take(Instant now, const Arrival& arrival) {
-  const CollectiveStep& s = program_.steps[arrival.step];
   if (states_[arrival.step] != StepState::kWaiting) [[unlikely]] {  // it came twice before its repeat was begun
     ++wrong_messages_;
     return;

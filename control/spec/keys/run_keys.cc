@@ -1,4 +1,8 @@
 // The keys of a run: which clock, how long, on what.
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "control/spec/keys/keys.h"
 
 namespace railyard::spec {
@@ -78,6 +82,19 @@ const Table<BudgetSpec>& budget_keys() {
   return table;
 }
 
+namespace {
+
+void check_run(const Tree& map, const RunSpec& run) {
+  if (run.cores.empty()) return;
+  if (run.cores.size() != static_cast<std::size_t>(run.workers))
+    map.at_or_self("cores").fail(fmt::format("{} for {} worker{}; expected one each", run.cores.size(), run.workers, run.workers == 1 ? "" : "s"));
+  std::vector<int> sorted = run.cores;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end()) map.at_or_self("cores").fail("found twice; expected each once");
+}
+
+}  // namespace
+
 const Table<RunSpec>& run_keys() {
   static const Table<RunSpec> table{
       "run",
@@ -105,6 +122,9 @@ const Table<RunSpec>& run_keys() {
            "wall clock: maximum lag; beyond it, simulated time slips"),
        key("idle", &RunSpec::busy_poll, choice<bool>({{"adaptive", false}, {"busy", true}}),
            "wall clock: whether an idle worker may sleep"),
+       key("cores", &RunSpec::cores, list_of(integer(0, 1023)),
+           "wall clock: processors that the workers are bound to, one each; `railyard exec` keeps programs off them. Default: "
+           "any"),
        key("int", &RunSpec::in_band, map_of(int_keys()),
            "in-band telemetry: per-hop data of sampled packets, as records and in captures"),
        key("budgets", &RunSpec::budgets, map_of(budget_keys()), "limits that the report checks the run against"),
@@ -114,7 +134,8 @@ const Table<RunSpec>& run_keys() {
            "record when each step of collectives and traces begins and ends: the report has a timeline per rank and the "
            "critical path. It takes up to 256 MiB of memory per collective"),
        key("agents", &RunSpec::agents, udp_endpoint(),
-           "local address and TCP port where agents (railyard-agent) may join; default: a UNIX socket only")}};
+           "local address and TCP port where agents (railyard-agent) may join; default: a UNIX socket only")},
+      check_run};
   return table;
 }
 

@@ -274,6 +274,8 @@ TEST(RunErrors, All) {
             "x.yaml:7:15: run.scale: '-1/2' is not a fraction; expected a fraction such as 0.2, 20% or 1/100");
   EXPECT_EQ(at("memory: 1KiB"), "x.yaml:7:16: run.memory: 1KiB is out of range; expected 1MiB..16TiB");
   EXPECT_EQ(at("hugepages: 1"), "x.yaml:7:19: run.hugepages: '1' is neither true nor false");
+  EXPECT_EQ(at("cores: [0, 1]"), "x.yaml:7:15: run.cores: 2 for 1 worker; expected one each");
+  EXPECT_EQ(at("workers: 2, cores: [1, 1]"), "x.yaml:7:27: run.cores: found twice; expected each once");
   EXPECT_EQ(at("lag-limit: 0"), "x.yaml:7:19: run.lag-limit: 0 is out of range; expected 1ps..100000s");
   EXPECT_EQ(at("idle: lazy"), "x.yaml:7:14: run.idle: unknown 'lazy'; expected adaptive or busy");
   EXPECT_EQ(at("seed: x"), "x.yaml:7:14: run.seed: 'x' is not a seed; expected a whole number below 2^64");

@@ -1,12 +1,18 @@
 #include "dataplane/run/worker_team.h"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+
+#include "dataplane/run/processors.h"
 
 namespace railyard {
 namespace {
@@ -56,6 +62,33 @@ TEST(WorkerTeam, WhatAWorkerThrowsIsThrownByRunWhenAllAreDone) {
   worked = 0;
   EXPECT_NO_THROW(team.run()) << "and is forgotten then";
   EXPECT_EQ(worked.load(), 3);
+}
+
+TEST(WorkerTeam, RunsOnTheProcessorsThatItIsBoundTo) {
+  // In a thread of its own: the test's is not bound.
+  std::jthread([] {
+    const int last = own_processors().back();
+    std::array<int, 2> ran{-1, -1};
+    WorkerTeam team(2, [&](std::size_t w) { ran[w] = sched_getcpu(); });
+    team.bind(std::array{last, last});
+    team.run();
+    EXPECT_EQ(ran, (std::array{last, last}));
+    EXPECT_EQ(own_processors(), std::vector{last}) << "the caller too";
+    try {
+      team.bind(std::array{last, 1023});
+      FAIL() << "there is no such processor";
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(std::string(e.what()), fmt::format("no thread can be bound to processor 1023; expected one of {}", last));
+    }
+  });
+  std::jthread([] {
+    const std::vector<int> all = own_processors();
+    keep_off(all);
+    EXPECT_EQ(own_processors(), all) << "none would be left";
+    if (all.size() < 2) return;
+    keep_off(std::array{all[0]});
+    EXPECT_EQ(own_processors(), std::vector(all.begin() + 1, all.end()));
+  });
 }
 
 TEST(WorkerTeam, OneWorkerIsTheCallerAlone) {
