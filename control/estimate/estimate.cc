@@ -353,7 +353,8 @@ class Fluid {
                            .transport = c.is_uet() ? "uet" : "roce",
                            .ranks = planned_[n].programs.size(),
                            .bytes = static_cast<std::uint64_t>(c.size.n),
-                           .figures = {}};
+                           .figures = {},
+                           .storage = {}};
       std::int64_t end = collectives_[n].start;
       double computed = 0;
       std::int64_t in_host = 0;

@@ -4,7 +4,7 @@
 // latency after its last octet has left. Ranks do what their programs say (transports/base/rank_program.h), as they do in a
 // run. Left out is what packets do: queues, marks, pauses, losses, and what congestion control makes of them. So the times are
 // those of a network that shares its links perfectly: a run is slower, the more so the more it is congested
-// (docs/estimate.md has measured differences). Traffic and faults of the lab are left out as well.
+// (docs/jobs.md has measured differences). Traffic and faults of the lab are left out as well.
 #pragma once
 
 #include <cstdint>
