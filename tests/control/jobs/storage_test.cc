@@ -58,7 +58,7 @@ TEST(Course, FailsAgainAndAgain) {
 
 // ---- In the graph of a job -----------------------------------------------------------------------------------------
 
-Training training(int tp, int dp, int pp, int experts = 0, int ep = 1) {
+Training storing_job(int tp, int dp, int pp, int experts = 0, int ep = 1) {
   Training t;
   t.model = {.name = "small", .layers = 8, .hidden = 256, .heads = 8, .feed_forward = 1024, .vocabulary = 1000, .sequence = 128,
              .experts = experts, .experts_per_token = experts > 0 ? 2 : 0};
@@ -72,7 +72,7 @@ Training training(int tp, int dp, int pp, int experts = 0, int ep = 1) {
 
 // Every parameter is in it once, however the job is spread out.
 TEST(Storage, ACheckpointHasEveryParameterOnce) {
-  for (const Training& t : {training(1, 4, 1), training(2, 2, 2), training(4, 1, 1), training(1, 4, 1, 4, 4), training(2, 4, 1, 4, 2)}) {
+  for (const Training& t : {storing_job(1, 4, 1), storing_job(2, 2, 2), storing_job(4, 1, 1), storing_job(1, 4, 1, 4, 4), storing_job(2, 4, 1, 4, 2)}) {
     const auto octets = static_cast<double>(checkpoint_octets(make_graph(t)));
     EXPECT_NEAR(octets, 14.0 * static_cast<double>(t.model.parameters()), 16 * t.parallelism.ranks())
         << "but for rounding to whole elements";
@@ -80,7 +80,7 @@ TEST(Storage, ACheckpointHasEveryParameterOnce) {
 }
 
 TEST(Storage, AnOrdinaryStepHasNoneOfIt) {
-  Training t = training(1, 4, 1);
+  Training t = storing_job(1, 4, 1);
   const JobGraph with = make_graph(t);
   ASSERT_TRUE(check(with)) << check(with).error().text;
   EXPECT_EQ(with.ordinary(4), 0u);
@@ -95,7 +95,7 @@ TEST(Storage, AnOrdinaryStepHasNoneOfIt) {
 }
 
 TEST(Storage, TheFirstStageReadsSamplesOfItsTensorGroup) {
-  Training t = training(2, 2, 2);
+  Training t = storing_job(2, 2, 2);
   t.microbatches = 3;
   t.microbatch_size = 2;
   const JobGraph graph = make_graph(t);
