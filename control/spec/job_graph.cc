@@ -8,6 +8,7 @@
 
 #include "control/jobs/gpu.h"
 #include "control/spec/collective_ranks.h"
+#include "control/spec/select.h"
 #include "control/spec/spec_error.h"
 #include "dataplane/base/assert.h"
 #include "dataplane/base/hash.h"
@@ -43,6 +44,9 @@ void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
   const auto gpu = std::ranges::find(jobs::kGpus, job.gpu, &jobs::Gpu::name);
   t.flops = gpu->flops * static_cast<double>(job.mfu.numerator) / static_cast<double>(job.mfu.denominator);
 
+  for (const std::string& selector : job.storage)
+    if (rank_nics(lab, {selector}).empty())
+      said.at_or_self("storage").fail(fmt::format("'{}' matches no host or NIC; expected one such as h1, h* or h1:2", selector));
   const std::vector<RankAt> all = ranks_at(lab, c);
   t.storage.ranks = static_cast<int>(storage_ranks(lab, job));
   t.storage.steps = c.repeats;

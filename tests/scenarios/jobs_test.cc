@@ -140,6 +140,7 @@ TEST(StoringJobs, ACheckpointTakesWhatTheLinkOfStorageTakes) {
       Scenario s(R"(
 name: storing
 topology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 5, host-link: { rate: 100Gbps, cable: 3m } }
+hosts: { default: { roce: { congestion: none } } }
 jobs:
   - name: train
     model: { layers: 4, hidden: 256, heads: 8, feed-forward: 1024, vocabulary: 0, sequence: 64 }
@@ -191,7 +192,8 @@ TEST(StoringJobs, GoOnFromTheLastCheckpointAfterAFailure) {
 }
 
 TEST(StoringJobs, EstimatesAreNearTheRun) {
-  Scenario s = Scenario::ready("checkpoints");
+  // Congestion control would cost a tenth more.
+  Scenario s = Scenario::ready("checkpoints", {"hosts.default.roce.congestion=none"});
   const auto estimated = estimate::estimate(s.lab().spec(), {.least_chunk = 0});
   ASSERT_TRUE(estimated) << estimated.error();
   const report::CollectiveReport c = run(s);
