@@ -270,6 +270,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     if (stop) throw std::runtime_error(fmt::format("lab '{}' was stopped before it had started", dir.name()));
     log.line("up");
     log.to_stderr(config.log_to_stderr);
+    session.bind_workers();
     ready(dir.name());
     session.run(stop, &live);
     watch.farewell("The lab was stopped.");

@@ -363,6 +363,16 @@ void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std:
   run_virtual(*engine_, end, &stop, progress);
 }
 
+void Session::bind_workers() {
+  const spec::RunSpec& run = lab_->spec().run;
+  if (run.clock != spec::Clock::kWall || run.cores.empty()) return;
+  try {
+    engine_->bind_workers(run.cores);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("run.cores: {}", error.what()));
+  }
+}
+
 report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
   if (live == nullptr && !lab_->agent_flows().empty())
@@ -379,7 +389,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   };
   std::shared_ptr<Taken> loaded;
   if (run.duration) loaded = take_at(traffic_end);
-  if (run.clock == spec::Clock::kWall && !run.cores.empty()) engine_->bind_workers(run.cores);
+  bind_workers();
   if (options_.ready) options_.ready();
   watch_pauses();
   watch_standstill();

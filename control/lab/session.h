@@ -113,6 +113,9 @@ class Session {
   // `stop`, if it becomes true, ends the run early, with the report so far, which says that it was interrupted. `live`,
   // under the wall clock: how others look at the run and ask things of it; it then goes on until `stop`.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
+  // Binds the workers to the processors of run.cores, the calling thread as the first of them; run() does it, too. Throws
+  // std::runtime_error: it cannot be. Nothing without run.cores, or under the virtual clock.
+  void bind_workers();
   // After run(): captures, series and records of in-band telemetry whose files are not whole, one sentence each with
   // the file and why.
   const std::vector<std::string>& unwritten() const noexcept { return unwritten_; }

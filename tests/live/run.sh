@@ -62,6 +62,19 @@ if [[ -e /proc/self/autogroup ]]; then
   "$railyard" down >/dev/null
 fi
 
+# The worker is on the processor that it is given, and commands are kept off it.
+mine=$(awk '/^Cpus_allowed_list/ { sub(/.*[-,]/, "", $2); print $2 }' /proc/self/status)
+"$railyard" up "$here/lab.yaml" --name "$lab" --detach --set "run.cores=[$mine]" >/dev/null
+bound=$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$(pid)/status")
+[[ $bound == "$mine" ]] || die "a worker given processor $mine may run on $bound"
+bound=$("$railyard" exec n1 -- awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)
+(( $(nproc) == 1 )) || [[ ! $bound =~ (^|[,-])$mine$ ]] || die "a command beside a worker on processor $mine may run on $bound"
+"$railyard" down >/dev/null
+! why=$("$railyard" up "$here/lab.yaml" --name "$lab" --detach --set 'run.cores=[1023]' 2>&1) || die "a worker was bound to processor 1023"
+[[ $why == *'run.cores: no thread can be bound to processor 1023; expected one of '* ]] || die "of processor 1023 is said: $why"
+check "a lab with run.cores"
+echo "workers are bound to processors, commands kept off them"
+
 for (( i = 1; i <= times; ++i )); do
   up
   (( i % 10 != 1 )) || "$railyard" exec n1 -- ping -c 1 -W 5 n6 >/dev/null || die "no ping in round $i"
