@@ -101,7 +101,7 @@ step "the README's commands" "$root/tests/readme/run.sh"
 step "docs/python.md" "$root/tests/docs/python.sh"
 all=()
 [[ $mode == --all ]] && all=(--all)
-step "tutorials and the API's page" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
+step "tutorials and pages of docs/" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
 step "the live page in a browser" "$root/tests/web/run.sh" "${all[@]+"${all[@]}"}"
 step "dashboards" "$root/tests/dashboards/run.sh"
 if [[ $mode == --all ]]; then
