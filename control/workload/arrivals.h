@@ -8,9 +8,6 @@
 
 namespace railyard::workload {
 
-// The natural logarithm of a number in (0, 1], by plain IEEE arithmetic: the same on every machine. To 1e-15.
-double natural_log(double x) noexcept;
-
 // A Poisson process: gaps are exponential, with this mean.
 Duration next_gap(RngStream& rng, double mean_ps) noexcept;
 

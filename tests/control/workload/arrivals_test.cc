@@ -11,6 +11,7 @@
 
 #include "control/spec/load.h"
 #include "control/workload/flow_plan.h"
+#include "dataplane/base/natural_log.h"
 
 namespace railyard::workload {
 namespace {
