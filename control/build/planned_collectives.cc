@@ -44,6 +44,8 @@ namespace {
 
 // 256 MiB of StepTimes.
 constexpr std::uint64_t kRecordedSteps = std::uint64_t{1} << 24;
+// Latencies of requests are made of them.
+constexpr std::uint64_t kAllSteps = ~std::uint64_t{0};
 
 }  // namespace
 
@@ -60,7 +62,7 @@ CollectiveConfig config_of(const spec::Lab& lab, std::size_t collective) {
           .seed = lab.run.seed.value,
           .jitter_ppm = c.jitter_ppm,
           .stop = lab.run.duration ? Instant{} + *lab.run.duration : Instant::never(),
-          .recorded_steps = lab.run.timeline ? kRecordedSteps : 0};
+          .recorded_steps = c.is_job() && c.job->inference ? kAllSteps : lab.run.timeline ? kRecordedSteps : 0};
 }
 
 std::uint64_t chance_of(const spec::Lab& lab, std::size_t collective) {

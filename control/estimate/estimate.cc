@@ -80,6 +80,7 @@ class Fluid {
     std::int64_t computed = 0;
     std::int64_t in_host = 0;  // time that it sent over its scale-up network
     std::int64_t result = 0;  // when its last receive or computing was done
+    std::vector<StepTimes> times{};  // of jobs of inference
   };
   struct Collective {
     std::int64_t start = 0;
@@ -144,6 +145,7 @@ class Fluid {
           rank.streams.resize(s.connection + 1);
       }
       rank.left = p.programs[r].steps.size();
+      if (c.is_job() && c.job->inference) rank.times.resize(rank.left);
       if (const auto& said = lab_.hosts.at(lab_.find(p.nics[r].node)->profile).scale_up)
         rank.port = port(p.nics[r], p.gpus[r], *said);
       for (const RankConnection& to : p.programs[r].connections) {
@@ -271,7 +273,8 @@ class Fluid {
     Rank& rank = ranks_[r];
     const Step& step = rank.program->steps[s];
     rank.streams[step.connection].busy = true;
-    rank.computed += step.time.ps;
+    if (!step.idle) rank.computed += step.time.ps;
+    note_begin(rank, s);
     at(static_cast<std::int64_t>(now_) + step.time.ps, Kind::kComputed, r, s);
   }
   void computed(std::uint32_t r, std::uint32_t s) {
@@ -285,11 +288,17 @@ class Fluid {
     done(r, s);
   }
 
+  void note_begin(Rank& rank, std::uint32_t step) const {
+    if (!rank.times.empty() && rank.times[step].began == Instant::never())
+      rank.times[step].began = Instant{static_cast<std::int64_t>(now_)};
+  }
+
   void send(std::uint32_t r, std::uint32_t s) {
     Rank& rank = ranks_[r];
     const Step& step = rank.program->steps[s];
     Connection& c = rank.connections[step.connection];
     ++messages_;
+    note_begin(rank, s);
     const auto now = static_cast<std::int64_t>(now_);
     if (c.scale_up) {
       Port& from = ports_[rank.port];
@@ -333,6 +342,7 @@ class Fluid {
     const RankProgram& p = *rank.program;
     const Step& step = p.steps[s];
     --rank.left;
+    if (!rank.times.empty()) rank.times[s].ended = Instant{static_cast<std::int64_t>(now_)};
     if (step.kind != Step::Kind::kSend) rank.result = static_cast<std::int64_t>(now_);
     for (std::uint32_t i = step.first_after; i < step.end_after; ++i)
       if (const std::uint32_t next = p.after[i]; --rank.waits[next] == 0 && !p.steps[next].receives()) start(r, next);
@@ -376,6 +386,15 @@ class Fluid {
         if (c.computes()) e.busbw_bps = 0;
       }
       e.figures = report::job_figures(c, e.time.ps / 1000);
+      if (e.figures) {
+        e.figures->inference = report::inference_figures(
+            lab_, c, planned_[n].nics, [&](std::uint32_t r, std::uint32_t s) { return ranks_[collectives_[n].first + r].times[s]; });
+        if (const auto& f = e.figures->inference; f && e.time > Duration{}) {
+          Duration busy{};
+          for (const Duration d : f->busy) busy += d;
+          e.computed = static_cast<double>(busy.ps) / static_cast<double>(e.ranks) / static_cast<double>(e.time.ps);
+        }
+      }
       out.collectives.push_back(std::move(e));
     }
     out.time = Duration{last - first};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/inference_json.h"
 #include "control/report/units.h"
 #include "control/spec/value.h"
 
@@ -95,6 +96,7 @@ nlohmann::ordered_json json(const std::vector<Named>& all) {
           one["mfu"] = t->mfu ? Json(*t->mfu) : Json(nullptr);
           for (const auto& v : t->volumes) one["sent_bytes"][v.kind] = v.bytes;
         }
+        if (c.figures->inference) one["inference"] = report::inference_json(*c.figures->inference);
         one["network_bound"] = is_network_bound(c);
       }
       if (const auto& s = c.storage)

@@ -136,8 +136,8 @@ class Compiler {
   void add_operation(std::uint32_t r, std::uint32_t i) {
     const Operation& o = graph_.ranks[r][i];
     if (o.kind == Kind::kCompute) {
-      const std::uint32_t step =
-          add_step(r, {.kind = Step::Kind::kCompute, .connection = o.stream, .time = of_rank(r, o.time), .occasion = o.occasion});
+      const std::uint32_t step = add_step(r, {.kind = Step::Kind::kCompute, .connection = o.stream,
+                                              .time = o.idle ? o.time : of_rank(r, o.time), .occasion = o.occasion, .idle = o.idle});
       known_[r].operations[i] = {{step}, step, {step}};
     } else if (o.kind == Kind::kSend) {
       add_message(r, i, o.peer, matches_[r][i]);

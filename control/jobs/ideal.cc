@@ -84,7 +84,7 @@ class Ideal {
     const Operation& o = graph_.ranks[r][i];
     ranks_[r].streams[o.stream].busy = true;
     const Duration time =
-        slowness_.empty() ? o.time : Duration{static_cast<std::int64_t>(static_cast<double>(o.time.ps) * slowness_[r])};
+        slowness_.empty() || o.idle ? o.time : Duration{static_cast<std::int64_t>(static_cast<double>(o.time.ps) * slowness_[r])};
     end_at(now_ + time, r, i);
   }
   void end_at(Duration at, std::uint32_t r, std::uint32_t i) { ends_.emplace(at.ps, order_++, r, i); }

@@ -21,6 +21,8 @@ namespace railyard::jobs {
 struct Operation {
   enum class Kind : std::uint8_t { kCompute, kSend, kReceive, kCollective };
   Kind kind = Kind::kCompute;
+  // kCompute: nothing is computed meanwhile. The time passes until something is to happen, such as a request's arrival.
+  bool idle = false;
   std::uint8_t stream = 0;   // kCompute: those of one stream of a rank go one after the other, in the order in which they could
   std::uint32_t peer = 0;    // rank that it sends to or receives from
   std::uint32_t tag = 0;
@@ -36,6 +38,8 @@ struct Operation {
   std::vector<std::uint32_t> after{};
   std::vector<std::uint32_t> with{};
 
+  // Its time is the rank's work (CollectiveStep::computes()).
+  bool computes() const noexcept { return kind == Kind::kCompute && !idle && occasion == 0; }
   bool operator==(const Operation&) const = default;
 };
 

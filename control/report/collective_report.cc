@@ -184,6 +184,19 @@ void set_job(CollectiveReport& r, std::span<CollectiveRank* const> ranks, const 
   if (communication > 0) r.job->overlap = 1 - exposed / communication;
 }
 
+// Requests of a batch are computed at once: their ranks are busy for a shorter time than all of them take.
+void set_busy(CollectiveReport& r) {
+  if (!r.job || !r.figures || !r.figures->inference || !r.median_ns || *r.median_ns <= 0) return;
+  Duration all{}, most{};
+  for (const Duration busy : r.figures->inference->busy) {
+    all += busy;
+    most = std::max(most, busy);
+  }
+  r.job->compute_ns = nanoseconds(most);
+  r.job->utilisation = std::min(1.0, static_cast<double>(nanoseconds(all)) / static_cast<double>(r.ranks.size()) /
+                                         static_cast<double>(*r.median_ns));
+}
+
 // The slowest rank, if its compute time is more than a tenth above the median; of a job or trace, over what that says.
 std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab& lab,
                                                           const build::Collective& collective) {
@@ -194,7 +207,7 @@ std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab&
     if (graph == nullptr) continue;
     // Schedules give some ranks more to do: against what it says.
     Duration said{};
-    for (const jobs::Operation& o : graph->ranks[r]) said += o.occasion == 0 ? o.time : Duration{};
+    for (const jobs::Operation& o : graph->ranks[r]) said += o.computes() ? o.time : Duration{};
     times.back() = said > Duration{} ? times.back() / seconds(said) : 0;
   }
   const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
@@ -281,19 +294,21 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   const double octets = static_cast<double>(r.bytes) * r.factor;
   r.limit_bps = busbw_limit(lab, on_links, octets, share);
   set_job(r, working, c, busbw_limit(lab, on_links, octets, 1));
+  r.figures = job_figures(c, r.median_ns);
+  if (r.figures) r.figures->inference = inference_figures(lab.spec(), collective);
+  set_busy(r);
   if (r.job) {
     r.job->straggler = straggler(lab, collective);
     if (const auto& price = lab.spec().run.gpu_hour)
       r.job->idle_cost_per_hour = (1 - r.job->utilisation) * static_cast<double>(working.size()) *
                                   static_cast<double>(price->numerator) / static_cast<double>(price->denominator);
   }
-  r.figures = job_figures(c, r.median_ns);
   if (c.is_job()) {
     std::vector<StepTime> steps;
     for (const CollectiveReport::Repeat& i : r.iterations) steps.push_back({i.start_ns, i.time_ns});
     r.storage = storage_figures(c.job->training.storage, jobs::checkpoint_octets(*c.traced.graph), steps);
   }
-  r.timeline = timeline_report(lab, collective);
+  if (lab.spec().run.timeline) r.timeline = timeline_report(lab, collective);
   r.scale_up = scale_up(collective);
   if (!r.completed) r.stalled = stall(where);
   r.wrong = first_wrong(where);

@@ -20,7 +20,7 @@ std::string time_or_dash(const std::optional<std::int64_t>& ns) {
 
 std::string size_of(const CollectiveReport& c) {
   // Jobs have no size of their own: what they send adds up to odd numbers.
-  return c.figures && c.figures->training ? size_text(c.bytes) : spec::format(Bytes{static_cast<std::int64_t>(c.bytes)});
+  return c.figures && (c.figures->training || c.figures->inference) ? size_text(c.bytes) : spec::format(Bytes{static_cast<std::int64_t>(c.bytes)});
 }
 
 std::string collective_text(const std::vector<CollectiveReport>& collectives) {
@@ -63,7 +63,7 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                      count_text(c.ecn_marked), count_text(c.cnp_sent));
     if (c.job)
       fmt::format_to(out, "  {}: {}: {} compute time {}{}; utilisation {}, idle {}{}\n", c.name,
-                     c.job->buckets > 0 ? "training steps" : c.figures && c.figures->training ? "job" : "trace",
+                     c.job->buckets > 0 ? "training steps" : c.figures && (c.figures->training || c.figures->inference) ? "job" : "trace",
                      nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets > 0 ? "each" : "of the busiest rank",
                      c.job->buckets > 0 ? fmt::format(", {} bucket{}", c.job->buckets, c.job->buckets == 1 ? "" : "s") : "",
                      percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),

@@ -67,7 +67,7 @@ std::optional<JobFigures> job_figures(const spec::CollectiveSpec& c, std::option
   out.ideal_ns = ideal_step(c).ps / 1000;
   if (median_ns && *median_ns > 0)
     out.efficiency = std::min(1.0, static_cast<double>(out.ideal_ns) / static_cast<double>(*median_ns));
-  if (c.is_job()) out.training = training_figures(*c.job, *c.traced.graph, median_ns);
+  if (c.is_job() && !c.job->inference) out.training = training_figures(*c.job, *c.traced.graph, median_ns);
   return out;
 }
 
@@ -81,8 +81,9 @@ std::string job_text(const std::string& name, const JobFigures& f) {
     if (t.mfu) fmt::format_to(out, ", MFU {}", percent_text(*t.mfu));
     text += '\n';
   }
+  if (f.inference) text += inference_text(name, *f.inference);
   if (f.ideal_ns > 0) {
-    fmt::format_to(out, "  {}: with an ideal network a step takes {}", name, nanoseconds_text(static_cast<std::uint64_t>(f.ideal_ns)));
+    fmt::format_to(out, "  {}: with an ideal network {} {}", name, f.inference ? "all requests take" : "a step takes", nanoseconds_text(static_cast<std::uint64_t>(f.ideal_ns)));
     if (f.efficiency) fmt::format_to(out, "; {} of that speed is reached", percent_text(*f.efficiency));
     text += '\n';
   }

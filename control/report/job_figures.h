@@ -1,4 +1,4 @@
-// What a training job makes of its time: figures of its steps that follow from its model and its schedule.
+// What a job makes of its time: figures that follow from its model and its schedule.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/build/collective.h"
+#include "control/report/inference_figures.h"
 #include "control/spec/spec.h"
 
 namespace railyard::report {
@@ -18,7 +19,7 @@ struct JobFigures {
   // ideal_ns / the median step: what the network leaves of the schedule's speed.
   std::optional<double> efficiency;
 
-  // Of a job:
+  // Of a job of training:
   struct Training {
     std::string parallelism;  // "tp 8, pp 4, dp 2"
     int microbatches = 1;
@@ -36,6 +37,14 @@ struct JobFigures {
     std::vector<Volume> volumes;
   };
   std::optional<Training> training;
+  // Of a job of inference. Set by those who know when its ranks did what.
+  std::optional<InferenceFigures> inference{};
+
+  // Of training all tokens, of inference those that are made.
+  std::optional<double> tokens_per_second() const noexcept {
+    if (training) return training->tokens_per_second;
+    return inference ? inference->tokens_per_second : std::nullopt;
+  }
 };
 
 // `median_ns`: of its steps. Nothing: it is neither.

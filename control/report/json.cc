@@ -7,6 +7,7 @@
 #include "control/report/drop_places.h"
 #include "control/report/flow_json.h"
 #include "control/report/int_text.h"
+#include "control/report/inference_json.h"
 #include "control/report/json_values.h"
 #include "control/report/pause_json.h"
 #include "control/rerouting/tables.h"
@@ -83,7 +84,8 @@ Json message_times(const CollectiveReport::Messages& m) {
 
 Json job_figures(const CollectiveReport& c) {
   if (!c.figures) return nullptr;
-  Json out{{"ideal_ns", c.figures->ideal_ns}, {"efficiency", or_null(c.figures->efficiency)}, {"training", nullptr}};
+  Json out{{"ideal_ns", c.figures->ideal_ns}, {"efficiency", or_null(c.figures->efficiency)}, {"training", nullptr}, {"inference", nullptr}};
+  if (c.figures->inference) out["inference"] = inference_json(*c.figures->inference);
   if (!c.figures->training) return out;
   const JobFigures::Training& t = *c.figures->training;
   Json volumes = Json::object();

@@ -172,6 +172,12 @@ const FlowMeasure kOfFlows[] = {
      [](const FlowReport& f) { return of_roce(f, &RoceReport::out_of_buffer); }},
 };
 
+// The 99th percentile.
+Maybe of_requests(const CollectiveReport& c, double InferenceFigures::Request::*of) {
+  if (!c.figures || !c.figures->inference || c.figures->inference->requests.empty()) return std::nullopt;
+  return c.figures->inference->spread(of).p99;
+}
+
 struct CollectiveMeasure : MeasureKind {
   Maybe (*of)(const CollectiveReport&);
 };
@@ -192,6 +198,17 @@ const CollectiveMeasure kOfCollectives[] = {
      [](const CollectiveReport& c) { return c.figures ? c.figures->efficiency : std::nullopt; }},
     {{"ettr", kShare, kMin, "effective training time ratio of jobs with storage or failures: steps that count x ordinary step / time of all steps"},
      [](const CollectiveReport& c) { return c.storage ? c.storage->ettr : std::nullopt; }},
+    {{"ttft_p99", kNanoseconds, kMax, "time to first token of inference, 99th percentile of requests"},
+     [](const CollectiveReport& c) { return of_requests(c, &InferenceFigures::Request::ttft_ns); }},
+    {{"tpot_p99", kNanoseconds, kMax, "time per output token of inference, 99th percentile of requests"},
+     [](const CollectiveReport& c) {
+       return c.figures && c.figures->inference && c.figures->inference->tpot().count > 0 ? Maybe(c.figures->inference->tpot().p99)
+                                                                                           : std::nullopt;
+     }},
+    {{"request_p99", kNanoseconds, kMax, "latency of inference requests to the last token, 99th percentile"},
+     [](const CollectiveReport& c) { return of_requests(c, &InferenceFigures::Request::latency_ns); }},
+    {{"kv_transfer_p99", kNanoseconds, kMax, "KV cache transfer of inference requests, 99th percentile"},
+     [](const CollectiveReport& c) { return of_requests(c, &InferenceFigures::Request::kv_ns); }},
     {{"completed", kShare, kMean, "completed / all iterations"},
      [](const CollectiveReport& c) -> Maybe {
        if (c.iterations.empty()) return std::nullopt;

@@ -18,7 +18,7 @@ std::string CollectiveSpec::operation_name() const {
 }
 
 std::string CollectiveSpec::algorithm_name() const {
-  if (is_job()) return job->training.model.name;
+  if (is_job()) return job->model_name();
   return is_graph() ? std::filesystem::path(trace).filename().string() : std::string(used_algorithm()->name);
 }
 
@@ -31,7 +31,7 @@ Duration CollectiveSpec::computing() const noexcept {
   Duration most{};
   for (const std::vector<jobs::Operation>& own : traced.graph->ranks) {
     Duration all{};
-    for (const jobs::Operation& o : own) all += o.occasion == 0 ? o.time : Duration{};
+    for (const jobs::Operation& o : own) all += o.computes() ? o.time : Duration{};
     most = std::max(most, all);
   }
   return most;

@@ -33,16 +33,14 @@ void check_storage(const jobs::Storage& s, const Tree& said) {
   }
 }
 
-}  // namespace
+double number(Ratio r) { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
 
-void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
-  JobSpec& job = *c.job;
+jobs::JobGraph make_training(const Lab& lab, const CollectiveSpec& c, JobSpec& job, const Tree& said) {
   jobs::Training& t = job.training;
   t.model = job.model.model;
   if (t.model.name.empty()) t.model.name = "model";
   t.seed = mix64(lab.run.seed.value ^ hash_string("job/" + c.name));
-  const auto gpu = std::ranges::find(jobs::kGpus, job.gpu, &jobs::Gpu::name);
-  t.flops = gpu->flops * static_cast<double>(job.mfu.numerator) / static_cast<double>(job.mfu.denominator);
+  t.flops = std::ranges::find(jobs::kGpus, job.gpu, &jobs::Gpu::name)->flops * number(job.mfu);
 
   for (const std::string& selector : job.storage)
     if (rank_nics(lab, {selector}).empty())
@@ -64,7 +62,32 @@ void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
         .fail(fmt::format("needs {}{} ranks, but there are {} NICs or GPUs; expected {}", job.data ? "" : "a multiple of ", wanted,
                           there, job.data ? "as many, or fewer copies" : "other degrees, or dp"));
   if (const auto right = jobs::check(t); !right) said.at_or_self(std::string(right.error().key)).fail(right.error().text);
-  auto graph = jobs::make_graph(t);
+  return jobs::make_graph(t);
+}
+
+jobs::JobGraph make_inference(const Lab& lab, const CollectiveSpec& c, JobSpec& job, const Tree& said) {
+  jobs::Inference& i = *job.inference;
+  i.model = job.model.model;
+  if (i.model.name.empty()) i.model.name = "model";
+  i.seed = mix64(lab.run.seed.value ^ hash_string("job/" + c.name));
+  const jobs::Gpu& gpu = *std::ranges::find(jobs::kGpus, job.gpu, &jobs::Gpu::name);
+  i.flops = gpu.flops * number(job.mfu);
+  i.memory = gpu.memory * number(job.mbu);
+  const auto there = static_cast<int>(ranks_at(lab, c).size());
+  if (there < i.ranks())
+    said.at_or_self("inference")
+        .fail(fmt::format("needs {} ranks ({} for prefill, {} for decode), but there are {} NICs or GPUs; expected as many, or fewer "
+                          "replicas",
+                          i.ranks(), i.prefill.ranks(), i.decode.ranks(), there));
+  if (const auto right = jobs::check(i); !right)
+    said.at_or_self("inference").at_or_self(std::string(right.error().key)).fail(right.error().text);
+  return jobs::serve(i).graph;
+}
+
+}  // namespace
+
+void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
+  auto graph = c.job->inference ? make_inference(lab, c, *c.job, said) : make_training(lab, c, *c.job, said);
   auto matches = jobs::check(graph);
   RAILYARD_ASSERT(matches.has_value(), "a schedule of our own fits together");
   c.size = Bytes{static_cast<std::int64_t>(jobs::total_octets(graph))};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "control/jobs/inference.h"
 #include "control/jobs/training.h"
 #include "dataplane/base/ratio.h"
 #include "dataplane/base/units.h"
@@ -25,10 +26,14 @@ struct JobSpec {
   // Its model is `model`, and its data-parallel degree follows from the ranks if `data` is not said, once the lab is read.
   jobs::Training training;
   std::optional<int> data;
+  // Requests are served instead, and `training` means nothing. Its model is `model`, and its rates follow from the GPU.
+  std::optional<jobs::Inference> inference;
   std::string gpu = "h100";
   Ratio mfu{2, 5};  // what of the GPU's peak computing alone reaches
   std::vector<std::string> storage{};  // selectors of ranks that store; `training.storage` says how many that are
+  Ratio mbu{3, 5};  // what of the rate of the GPU's memory reading alone reaches; of inference
 
+  const std::string& model_name() const noexcept { return inference ? inference->model.name : training.model.name; }
   bool operator==(const JobSpec&) const = default;
 };
 

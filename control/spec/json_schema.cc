@@ -66,6 +66,8 @@ std::string json_schema() {
   define(definitions, checkpoint_keys());
   define(definitions, job_failure_keys());
   definitions.add(parallelism_table_name(), parallelism_schema());
+  define(definitions, inference_keys());
+  define(definitions, pool_keys());
   define(definitions, scale_up_keys());
   define(definitions, rping_keys());
   define(definitions, fault_keys());

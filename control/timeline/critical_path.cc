@@ -62,7 +62,7 @@ class Walk {
     const Instant to = at;
     if (s.kind == Step::Kind::kCompute) {
       at = std::min(at, times(rank, step).began);
-      add({.kind = Kind::kCompute, .rank = rank, .when = {at, to}});
+      add({.kind = s.idle ? Kind::kWait : Kind::kCompute, .rank = rank, .when = {at, to}});
       return;
     }
     const RankConnection& c = program(rank).connections[s.connection];

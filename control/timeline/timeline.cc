@@ -57,7 +57,7 @@ class Maker {
       const Interval inside{std::clamp(when.from, repeat.from, repeat.to), std::clamp(when.to, repeat.from, repeat.to)};
       if (step.kind != Step::Kind::kCompute)
         messages.push_back(inside);
-      else if (step.time > Duration{} && step.occasion == 0)
+      else if (step.time > Duration{} && step.computes())
         computing.push_back(inside);
       if (const std::uint32_t o = work_.of_step[r][s]; o != Step::kNone) {
         operations[o].from = std::min(operations[o].from, inside.from);

@@ -1,5 +1,6 @@
 #include "tools/railyard/find_job.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -14,11 +15,13 @@ std::size_t find_job(const spec::Lab& lab, const std::string& file, const std::s
   std::size_t found = 0;
   for (std::size_t i = 0; i < lab.collectives.size(); ++i) {
     const spec::CollectiveSpec& c = lab.collectives[i];
-    if (!c.is_job()) continue;
+    if (!c.is_job() || c.job->inference) continue;
     if (c.name == name) return i;
     names.push_back(c.name);
     found = i;
   }
+  if (names.empty() && std::ranges::any_of(lab.collectives, &spec::CollectiveSpec::is_job))
+    throw InputError(fmt::format("{}: its jobs are of inference; expected one of training", file));
   if (names.empty()) throw InputError(fmt::format("{}: there is no job; expected `jobs:`", file));
   if (!name.empty())
     throw std::invalid_argument(fmt::format("--job: there is no job '{}'; expected one of {}", name, fmt::join(names, ", ")));

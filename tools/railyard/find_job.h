@@ -1,4 +1,4 @@
-// Which job of a lab a command is about.
+// Which job of training of a lab a command is about.
 #pragma once
 
 #include <cstddef>

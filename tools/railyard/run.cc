@@ -21,6 +21,7 @@
 #include "control/report/failures.h"
 #include "control/report/flow_csv.h"
 #include "control/report/html/page.h"
+#include "control/report/inference_figures.h"
 #include "control/report/judge.h"
 #include "control/report/junit.h"
 #include "control/report/shell_word.h"
@@ -70,6 +71,7 @@ struct RunOptions {
   std::string flow_series;
   std::string flow_csv;
   std::string steps;
+  std::string requests;
   std::string trace;
   std::string metrics;
   std::string metrics_every;
@@ -228,16 +230,18 @@ int run(const RunOptions& o) {
                                                       {"--flow-series", o.flow_series},
                                                       {"--flow-csv", o.flow_csv},
                                                       {"--steps", o.steps},
+                                                      {"--requests", o.requests},
                                                       {"--trace", o.trace},
                                                       {"--metrics", o.metrics},
                                                       {"--int", o.int_file},
                                                       {"--fault-log", o.fault_log}},
                                                      o.json);
   // Before the run, which would be lost otherwise.
-  std::optional<ResultFile> junit, flow_csv, steps, trace, fault_log;
+  std::optional<ResultFile> junit, flow_csv, steps, requests, trace, fault_log;
   if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
   if (!o.flow_csv.empty()) flow_csv.emplace(o.flow_csv, "--flow-csv");
   if (!o.steps.empty()) steps.emplace(o.steps, "--steps");
+  if (!o.requests.empty()) requests.emplace(o.requests, "--requests");
   if (!o.trace.empty()) trace.emplace(o.trace, "--trace");
   if (!o.fault_log.empty()) fault_log.emplace(o.fault_log, "--fault-log");
   // With its fix it does not show any more what the file says.
@@ -313,6 +317,7 @@ int run(const RunOptions& o) {
     });
   if (flow_csv) keep([&] { flow_csv->write(report::flow_csv(report)); });
   if (steps) keep([&] { steps->write(report::step_csv(report)); });
+  if (requests) keep([&] { requests->write(report::request_csv(report)); });
   if (trace) keep([&] { trace->write(timeline::trace_events(session.lab())); });
   if (fault_log) keep([&] { fault_log->write(log_of(session)); });
   if (junit) keep([&] { junit->write(report::junit_xml({report::junit_suite(report)})); });
@@ -365,6 +370,8 @@ void add_run(CLI::App* command, int& exit_code) {
   command->add_option("--series-every", o->series_every, "Sampling interval of both series (default 10us)")
       ->type_name("TIME");
   command->add_option("--steps", o->steps, "Write the repeats of collectives, steps of training too: one row each (CSV)")
+      ->type_name("FILE");
+  command->add_option("--requests", o->requests, "Write the requests of inference jobs and their latencies: one row each (CSV)")
       ->type_name("FILE");
   command
       ->add_option("--trace", o->trace,

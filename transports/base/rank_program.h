@@ -43,7 +43,10 @@ struct CollectiveStep {
   Duration time{};  // kCompute
   // RankProgram::occasions: in which repeats it goes; in others it is done at once. 0: in each. Not of what reduces.
   std::uint32_t occasion = 0;
+  bool idle = false;  // kCompute: nothing is computed meanwhile. It waits for an instant, whatever the rank's speed is
 
+  // Its time is the rank's work: neither waiting nor what few repeats have beside their work.
+  constexpr bool computes() const noexcept { return kind == Kind::kCompute && !idle && occasion == 0; }
   constexpr bool receives() const noexcept { return kind != Kind::kSend && kind != Kind::kCompute; }
 };
 

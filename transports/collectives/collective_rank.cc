@@ -238,11 +238,11 @@ void CollectiveRank::compute(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   const std::uint64_t draw =
       mix64(mix64(config_.seed ^ mix64(config_.index + 1)) + (std::uint64_t{repeat_} << 32 | program_.rank));
-  const std::uint64_t more = config_.jitter_ppm == 0 ? 0 : draw % (std::uint64_t{config_.jitter_ppm} + 1);
+  const std::uint64_t more = config_.jitter_ppm == 0 || s.idle ? 0 : draw % (std::uint64_t{config_.jitter_ppm} + 1);
   constexpr std::int64_t kMillion = 1'000'000;
   const Duration time =
       s.time + Duration{static_cast<std::int64_t>(Int128{s.time.ps} * static_cast<std::int64_t>(more) / kMillion)};
-  if (s.occasion == 0) computed_ += time;  // to start again is not to compute
+  if (s.computes()) computed_ += time;  // neither to start again nor to wait is to compute
   if (record_) record_->begin(now, step);
   streams_[s.connection].step = step;
   streams_[s.connection].done_at = now + time;

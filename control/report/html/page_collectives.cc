@@ -96,7 +96,7 @@ std::string jobs_table(const Report& r) {
                  c.job->buckets > 0 ? std::to_string(c.job->buckets) : "-", time_cell(c.median_ns), time_cell(c.p99_ns),
                  c.figures ? nanoseconds_text(static_cast<std::uint64_t>(c.figures->ideal_ns)) : "-",
                  c.figures && c.figures->efficiency ? percent_text(*c.figures->efficiency) : "-",
-                 training(c) && training(c)->tokens_per_second ? fmt::format("{:.4g}", *training(c)->tokens_per_second) : "-",
+                 c.figures && c.figures->tokens_per_second() ? fmt::format("{:.4g}", *c.figures->tokens_per_second()) : "-",
                  training(c) && training(c)->mfu ? percent_text(*training(c)->mfu) : "-",
                  percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
                  c.job->idle_cost_per_hour ? fmt::format("{:.2f}", *c.job->idle_cost_per_hour) : "-",
@@ -122,6 +122,19 @@ std::string storage_table(const Report& r) {
                  time_cell(c.storage->restore_ns), std::to_string(c.storage->failures), std::to_string(c.storage->lost_steps),
                  c.storage->ettr ? percent_text(*c.storage->ettr) : "-"});
   return table.empty() ? std::string() : table.html();
+}
+
+std::string requests_table(const Report& r) {
+  Table table({{"requests of inference", true}, {"", true}, {"count"}, {"mean"}, {"p50"}, {"p90"}, {"p99"}, {"max"}});
+  const auto time = [](double ns) { return nanoseconds_text(static_cast<std::uint64_t>(ns)); };
+  for (const CollectiveReport& c : r.collectives) {
+    if (!c.figures || !c.figures->inference) continue;
+    for (const NamedSpread& s : spreads(*c.figures->inference))
+      if (s.ns.count > 0)
+        table.row({c.name, fmt::format("{}: {}", s.called, s.help), std::to_string(s.ns.count), time(s.ns.mean), time(s.ns.p50),
+                   time(s.ns.p90), time(s.ns.p99), time(s.ns.max)});
+  }
+  return table.empty() ? std::string() : "<h3>Inference</h3>\n" + table.html();
 }
 
 std::string scale_up_table(const Report& r) {
@@ -164,7 +177,7 @@ std::string repeats_chart(const Report& r) {
 
 std::string collectives_section(const Report& r) {
   if (r.collectives.empty()) return {};
-  return collectives_table(r) + troubles(r) + jobs_table(r) + storage_table(r) + scale_up_table(r) + repeats_chart(r);
+  return collectives_table(r) + troubles(r) + jobs_table(r) + storage_table(r) + requests_table(r) + scale_up_table(r) + repeats_chart(r);
 }
 
 }  // namespace railyard::report

@@ -191,6 +191,12 @@ constexpr Field kCollectives[] = {
      "jobs and traces: ideal_ns, a step whose messages take no time; efficiency: ideal_ns / time_ns.median; jobs: parallelism, "
      "microbatches, tokens of a step, tokens_per_second, mfu (model FLOPs of a step / what all GPUs can do in the median step), "
      "sent_bytes: what the rank that sends most sends in a step, by kind"},
+    {"schedule.inference.*", "",
+     "jobs of inference: parallelism, requests, completed, duration_ns from the first arrival to the last token, requests_per_second, "
+     "tokens_per_second of output; per request mean, p50, p90, p99 and max of ttft_ns (arrival to the end of the first decode "
+     "iteration), tpot_ns (per token after the first), latency_ns (arrival to the last token), queue_ns (arrival to prefill), "
+     "prefill_ns, kv_transfer_ns (first byte of the KV cache sent until all of it is there), kv_exposed_ns (what of it is after the "
+     "prefill)"},
     {"storage.*", "",
      "jobs with storage or failures: checkpoint_bytes of one; checkpoints, restores, failures; lost_steps: failed, or before a "
      "failure and after its last checkpoint; checkpoint_ns, restore_ns: how much longer a step with one takes than an ordinary "
@@ -482,6 +488,17 @@ constexpr Field kSteps[] = {
     {"algbw_bps", "bit/s", "size over time; empty: not complete, or of steps that compute"},
     {"busbw_bps", "bit/s", "algbw times the factor of nccl-tests; empty as algbw_bps"},
     {"cumulative_ns", "ns", "from the first start to the end of this repeat; empty: not complete"}};
+constexpr Field kRequests[] = {
+    {"job, request", "", "from 0, in the order of arrival"},
+    {"prompt, output", "tokens", ""},
+    {"prefill, decode", "", "replicas, from 0"},
+    {"arrival_ns", "ns", "from the start of the job"},
+    {"queue_ns, prefill_ns", "ns", "arrival to prefill; prefill"},
+    {"kv_bytes", "bytes", "KV cache, at all ranks of a replica together"},
+    {"kv_transfer_ns, kv_exposed_ns", "ns", "first byte sent until all of it is there; what of it is after the prefill"},
+    {"ttft_ns", "ns", "arrival to the end of the first decode iteration"},
+    {"tpot_ns", "ns", "per token after the first; empty: one token"},
+    {"latency_ns", "ns", "arrival to the last token"}};
 constexpr Field kStatus[] = {
     {"link", "bit/s", "nominal rate, or down"},
     {"sent, received", "bytes, or bit/s with --watch", "data frames with FCS since the start, or the last second"},
@@ -495,6 +512,7 @@ constexpr FieldList kOther[] = {
     {"--series FILE (CSV)", "One line per port and class with activity.", "", kQueueSeries},
     {"--flow-series FILE (CSV)", "One line per flow that sent or received since the last sample.", "", kFlowSeries},
     {"--steps FILE (CSV)", "One line per repeat of a collective, steps of training too.", "", kSteps},
+    {"--requests FILE (CSV)", "One line per request of inference that is complete.", "", kRequests},
     {"railyard status",
      "One line per port of a running lab. `railyard report` has the figures of report.json, until now.", "", kStatus}};
 

@@ -28,6 +28,7 @@ constexpr std::string_view kOverFlow = "each flow, start to completion";
 constexpr std::string_view kOverLoad = "the load interval";
 constexpr std::string_view kOverRun = "the run, drain included";
 constexpr std::string_view kOverIterations = "each iteration that completed";
+constexpr std::string_view kOverRequests = "each request that completed";
 
 Value spread_of(const std::vector<double>& values, double Spread::*member) {
   if (values.empty()) return std::nullopt;
@@ -57,6 +58,12 @@ Value transient(Totals t, std::optional<std::int64_t> (Transients::*of)() const)
   const auto ns = ((*t.report->transients).*of)();
   return ns ? Value(static_cast<double>(*ns)) : std::nullopt;
 }
+
+constexpr std::string_view kTtftHelp = "inference: time to first token, from a request's arrival to the end of its first decode iteration; all jobs";
+constexpr std::string_view kTpotHelp = "inference: time per output token, of a request's tokens after the first; all jobs";
+constexpr std::string_view kRequestHelp = "inference: from a request's arrival to its last token; all jobs";
+constexpr std::string_view kKvHelp =
+    "inference: from the first byte of a request's KV cache that is sent until all of it is at the decode ranks; all jobs";
 
 constexpr std::string_view kLatencyHelp =
     "packet latency of all flows: first byte sent to arrival of the whole packet, every packet with payload that "
@@ -146,8 +153,22 @@ constexpr Metric kMetrics[] = {
      kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_efficiency, &Spread::p50); }},
     {"mfu", kShare, kHigher, kOfCompleted, "model FLOPs utilisation: the model's operations of a step / what all GPUs can do in its "
      "median time, median job", kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_mfu, &Spread::p50); }},
-    {"tokens_per_second", kCount, kHigher, kOfCompleted, "tokens of a step / its median time, median job", kOverIterations, kByRanks,
-     [](Totals t) { return spread_of(t.job_tokens, &Spread::p50); }},
+    {"tokens_per_second", kCount, kHigher, kOfCompleted, "tokens of a step / its median time, median job; of inference output tokens / time of all requests",
+     kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_tokens, &Spread::p50); }},
+    {"requests_per_second", kCount, kHigher, kOfCompleted, "inference: requests / time from the first arrival to the last token, median job",
+     kOverRequests, kByRanks, [](Totals t) { return spread_of(t.job_requests, &Spread::p50); }},
+    {"ttft_p50", kNanoseconds, kLower, kOfCompleted, kTtftHelp, kOverRequests, kByRanks, [](Totals t) { return spread_of(t.ttft, &Spread::p50); }},
+    {"ttft_p99", kNanoseconds, kLower, kOfCompleted, kTtftHelp, kOverRequests, kByRanks, [](Totals t) { return spread_of(t.ttft, &Spread::p99); }},
+    {"tpot_p50", kNanoseconds, kLower, kOfCompleted, kTpotHelp, kOverRequests, kByRanks, [](Totals t) { return spread_of(t.tpot, &Spread::p50); }},
+    {"tpot_p99", kNanoseconds, kLower, kOfCompleted, kTpotHelp, kOverRequests, kByRanks, [](Totals t) { return spread_of(t.tpot, &Spread::p99); }},
+    {"request_p50", kNanoseconds, kLower, kOfCompleted, kRequestHelp, kOverRequests, kByRanks,
+     [](Totals t) { return spread_of(t.request_latency, &Spread::p50); }},
+    {"request_p99", kNanoseconds, kLower, kOfCompleted, kRequestHelp, kOverRequests, kByRanks,
+     [](Totals t) { return spread_of(t.request_latency, &Spread::p99); }},
+    {"kv_transfer_p50", kNanoseconds, kLower, kOfCompleted, kKvHelp, kOverRequests, kByRanks,
+     [](Totals t) { return spread_of(t.kv_transfer, &Spread::p50); }},
+    {"kv_transfer_p99", kNanoseconds, kLower, kOfCompleted, kKvHelp, kOverRequests, kByRanks,
+     [](Totals t) { return spread_of(t.kv_transfer, &Spread::p99); }},
     {"lost", kCount, kLower, kOfAll,
      "payload packets sent that did not arrive, not even trimmed, and are not in flight", kOverRun,
      kByReceiver, [](Totals t) { return t.received ? Value(t.lost) : std::nullopt; }},

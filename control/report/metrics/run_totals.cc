@@ -88,8 +88,18 @@ void RunTotals::add_collectives() {
       job_utilisation.push_back(c.job->utilisation);
     if (c.figures && c.figures->efficiency) job_efficiency.push_back(*c.figures->efficiency);
     if (c.figures && c.figures->training && c.figures->training->mfu) job_mfu.push_back(*c.figures->training->mfu);
-    if (c.figures && c.figures->training && c.figures->training->tokens_per_second)
-      job_tokens.push_back(*c.figures->training->tokens_per_second);
+    if (c.figures && c.figures->inference) {
+      const InferenceFigures& f = *c.figures->inference;
+      if (f.requests_per_second) job_requests.push_back(*f.requests_per_second);
+      for (const InferenceFigures::Request& q : f.requests) {
+        ttft.push_back(q.ttft_ns);
+        if (q.tpot_ns) tpot.push_back(*q.tpot_ns);
+        request_latency.push_back(q.latency_ns);
+        kv_transfer.push_back(q.kv_ns);
+      }
+    }
+    if (c.figures && c.figures->tokens_per_second())
+      job_tokens.push_back(*c.figures->tokens_per_second());
     else if (c.median_ns) {
       algbw.push_back(c.algbw_bps);
       busbw.push_back(c.busbw_bps);

@@ -28,7 +28,9 @@ struct RunTotals {
   double with_end = 0, complete = 0;  // flows with an end, and iterations of collectives
 
   // Of collectives; median of each.
-  std::vector<double> collective_time, algbw, busbw, job_utilisation, job_efficiency, job_mfu, job_tokens;
+  std::vector<double> collective_time, algbw, busbw, job_utilisation, job_efficiency, job_mfu, job_tokens, job_requests;
+  // Of inference: of each request, ns.
+  std::vector<double> ttft, tpot, request_latency, kv_transfer;
   double longest_iteration_ns = 0;
 
   bool received = true;  // something counts what arrives: there are no flows, or one of them is measured

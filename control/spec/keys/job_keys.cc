@@ -166,9 +166,21 @@ Key<CollectiveSpec> parallelism_key() {
                    std::ranges::copy(d.order, p.order.begin());
                    into.data = d.dp;
                  },
-                 [=](const JobSpec& from) { return form.write(degrees_of(from)); },
+                 [=](const JobSpec& from) { return from.inference ? Tree{} : form.write(degrees_of(from)); },
                  [](const JobSpec& a, const JobSpec& b) { return degrees_of(a) == degrees_of(b); }, form.schema})
       .show();
+}
+
+// What follows from other keys is no part of what this one says.
+Key<CollectiveSpec> inference_key() {
+  Key<JobSpec> k = key("inference", &JobSpec::inference, map_of(inference_keys()),
+                       "requests are served instead of steps of training: prefill and decode on GPUs of their own");
+  k.same = [](const JobSpec& a, const JobSpec& b) {
+    if (!a.inference || !b.inference) return !a.inference && !b.inference;
+    return std::ranges::all_of(inference_keys().keys(),
+                               [&](const Key<jobs::Inference>& one) { return one.same(*a.inference, *b.inference); });
+  };
+  return of_job(std::move(k));
 }
 
 // Integers are whole octets in a file that says "bf16".
@@ -191,7 +203,7 @@ Form<double> factor(double least, double most) {
 std::string model_help() {
   std::vector<std::string_view> names;
   for (const ShippedFile& f : model_files()) names.push_back(f.name);
-  return fmt::format("what is trained: {}; the path of a file with such a map; or the map", fmt::join(names, ", "));
+  return fmt::format("what is trained or serves: {}; the path of a file with such a map; or the map", fmt::join(names, ", "));
 }
 
 Form<std::string> gpu_form() {
@@ -251,8 +263,11 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
                    "computing time of a microbatch's forward pass at a stage, instead of by model and GPU"),
       training_key("backward", &Training::backward, duration({}, kAnyTime), "the same of its backward pass"),
       training_key("optimizer", &Training::optimizer, duration({}, kAnyTime), "computing time of the optimizer, at the end"),
+      inference_key(),
       of_job(key("gpu", &JobSpec::gpu, gpu_form(), "GPU, whose peak rate of 16-bit operations says how long computing takes")),
       of_job(key("mfu", &JobSpec::mfu, ratio(), "share of that peak that computing reaches while it computes")),
+      of_job(key("mbu", &JobSpec::mbu, ratio(),
+                 "inference: share of the peak rate of the GPU's memory that reading weights and KV caches reaches")),
       of_job(key("storage", &JobSpec::storage, one_or_list_of(selector()),
                  "hosts or NICs that store samples and checkpoints: each is a rank that computes nothing, behind those of the job")),
       checkpoint_key(),
@@ -269,7 +284,21 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
   return keys;
 }
 
+// Keys of one kind of job that the other does not have.
+void check_kind(const Tree& map, const CollectiveSpec& c) {
+  if (!c.job->inference) {
+    if (const Tree* mbu = map.find("mbu")) mbu->fail("applies to inference only; expected inference");
+    return;
+  }
+  for (const char* name : {"parallelism", "sharding", "shard", "schedule", "chunks", "microbatches", "microbatch-size", "sequence",
+                           "segments", "sequence-parallel", "overlap", "activations", "parameters", "gradients", "compression",
+                           "expert-skew", "forward", "backward", "optimizer", "storage", "checkpoint", "sample-size", "failures"})
+    if (const Tree* found = map.find(name)) found->fail("is a key of training, found with inference; expected one of the two");
+  if (c.repeats > 1) map.at_or_self("steps").fail("does not apply to inference, which has requests instead of steps");
+}
+
 void check_job(const Tree& map, const CollectiveSpec& c) {
+  check_kind(map, c);
   const jobs::Training& t = c.job->training;
   if ((t.forward > Duration{}) != (t.backward > Duration{}))
     map.at_or_self(t.forward > Duration{} ? "forward" : "backward").fail("found alone; expected forward and backward, or neither");
@@ -309,7 +338,8 @@ Tree parallelism_schema() { return degree_keys().schema(); }
 const Table<CollectiveSpec>& job_keys() {
   static const Table<CollectiveSpec> table{
       "job",
-      "A training job of built-in NICs: each rank is a GPU, computes, and exchanges the messages of its kinds of parallelism",
+      "A job of built-in NICs, training or inference: each rank is a GPU, computes, and exchanges the messages of its kinds of "
+      "parallelism",
       all_job_keys(), check_job};
   return table;
 }

@@ -103,6 +103,9 @@ const Table<jobs::Storage>& checkpoint_keys();
 const Table<jobs::Failure>& job_failure_keys();
 const std::string& parallelism_table_name();
 Tree parallelism_schema();
+// jobs.<n>.inference, and its prefill and decode
+const Table<jobs::Inference>& inference_keys();
+const Table<jobs::Pool>& pool_keys();
 // collectives.<n>.stragglers.<m>
 const Table<StragglerSpec>& straggler_keys();
 const Table<RunSpec>& run_keys();

@@ -101,6 +101,56 @@ TEST(Jobs, StandBehindCollectives) {
   EXPECT_TRUE(lab.collectives[1].is_job());
 }
 
+TEST(Jobs, OfInferenceTakeTheRanksOfBothPools) {
+  const CollectiveSpec c = job("model: llama-8b, gpu: h200, inference: { prefill: { tp: 2 }, decode: { tp: 1, replicas: 2 }, rate: 2.5/s, "
+                               "requests: 3 }");
+  ASSERT_TRUE(c.job->inference);
+  EXPECT_EQ(c.operation_name(), "job");
+  EXPECT_EQ(c.algorithm_name(), "llama-8b");
+  EXPECT_EQ(c.traced.graph->ranks.size(), 4u);
+  EXPECT_EQ(c.job->inference->rate, 2.5);
+  EXPECT_DOUBLE_EQ(c.job->inference->flops, 989e12 * 0.4);
+  EXPECT_DOUBLE_EQ(c.job->inference->memory, 4800e9 * 0.6);
+  EXPECT_EQ(job("model: llama-8b, inference: { prefill: {}, decode: {}, rate: inf }").job->inference->rate, 0);
+  EXPECT_EQ(job("model: llama-8b, inference: { prefill: {}, decode: {}, rate: inf }", {"jobs.j.inference.rate=7/s"}).job->inference->rate, 7);
+}
+
+TEST(Jobs, OfInferenceAreWrittenAsTheyWereRead) {
+  for (const char* keys : {"model: llama-8b, inference: { prefill: { tp: 4 }, decode: { tp: 2, replicas: 2 }, rate: 0.125/s }",
+                           "model: mixtral-8x7b, mbu: 0.5, gpu: b200, inference: { prefill: {}, decode: {}, rate: inf, requests: 2, prompt: 10, "
+                           "output: 3, lengths: exponential, batch: 2, segments: 0, weights: fp8, kv-cache: fp8 }"}) {
+    const Lab lab = parse(job_with(keys), "x.yaml");
+    const std::string text = to_yaml(lab);
+    EXPECT_EQ(text.find("parallelism"), text.npos);
+    EXPECT_EQ(to_yaml(parse(text, "y.yaml")), text);
+    EXPECT_EQ(parse(text, "y.yaml").collectives, lab.collectives);
+    EXPECT_EQ(parse(to_yaml(lab, Defaults::kWritten), "z.yaml").collectives, lab.collectives);
+  }
+}
+
+TEST(JobErrors, OfInferenceNameTheKeyAndWhatWasExpected) {
+  const auto with = [](const std::string& inference, const std::string& more = "") {
+    return job_error("model: llama-8b, " + more + "inference: { " + inference + " }");
+  };
+  const std::string right = "prefill: { tp: 4 }, decode: { tp: 4 }, rate: 1/s";
+  EXPECT_THAT(with(right + ", requests: 0"), HasSubstr("jobs.0.inference.requests"));
+  EXPECT_THAT(with("decode: {}, rate: 1/s"), HasSubstr("key 'prefill' is missing"));
+  EXPECT_THAT(with("prefill: {}, decode: {}"), HasSubstr("key 'rate' is missing"));
+  EXPECT_THAT(with("prefill: {}, decode: {}, rate: 20"), HasSubstr("'20' is not a rate of requests; expected 0.001/s to 1000000/s such as 20/s, or inf"));
+  EXPECT_THAT(with("prefill: {}, decode: {}, rate: 0/s"), HasSubstr("is not a rate of requests"));
+  EXPECT_THAT(with("prefill: { tp: 3 }, decode: {}, rate: 1/s"), HasSubstr("jobs.0.inference.prefill: 32 attention heads cannot be divided among tp 3"));
+  EXPECT_THAT(with("prefill: {}, decode: { replicas: 8 }, rate: 1/s"), HasSubstr("needs 9 ranks (1 for prefill, 8 for decode), but there are 8"));
+  EXPECT_THAT(with(right + ", batch: 257"), HasSubstr("batch"));
+  EXPECT_THAT(with(right, "microbatches: 2, "), HasSubstr("jobs.0.microbatches: is a key of training, found with inference"));
+  EXPECT_THAT(with(right, "parallelism: { tp: 2 }, "), HasSubstr("is a key of training, found with inference"));
+  EXPECT_THAT(with(right, "steps: 3, "), HasSubstr("has requests instead of steps"));
+  EXPECT_THAT(job_error("model: llama-8b, mbu: 0.5"), HasSubstr("applies to inference only"));
+  EXPECT_THAT(error_of("name: x\ntopology: { preset: rail-optimized, hosts: 4, rails: 8, spines: 1 }\n"
+                       "hosts: { default: { gpus: 8, scale-up: { rate: 800Gbps } } }\njobs:\n"
+                       "  - { name: j, model: llama-8b, inference: { prefill: { tp: 16 }, decode: {}, rate: 1/s } }\n"),
+              HasSubstr("8 heads of keys and values cannot be divided among tp 16; expected a divisor of 8"));
+}
+
 TEST(JobErrors, NameTheKeyAndWhatWasExpected) {
   EXPECT_THAT(job_error("parallelism: { tp: 2 }"), HasSubstr("key 'model' is missing"));
   EXPECT_THAT(job_error("model: lama-70b"), HasSubstr("there is no model 'lama-70b'; did you mean 'llama-70b'?"));

@@ -37,6 +37,31 @@ TEST_F(Jobs, WhatARunReportsOfAJobIsInItsReport) {
               c["schedule"]["ideal_ns"].get<double>() / c["time_ns"]["median"].get<double>(), 1e-9);
 }
 
+TEST_F(Jobs, RequestsOfInferenceAreReported) {
+  const std::vector<std::string> few{"--set", "jobs.chat.inference.requests=4", "--set", "jobs.chat.inference.prompt=64"};
+  const auto with = [&](std::vector<std::string> args) {
+    args.insert(args.end(), few.begin(), few.end());
+    return railyard(args);
+  };
+  const std::string file = topology("scenarios/inference-disaggregated.yaml");
+  const Outcome o = with({"run", file, "--expect", "ttft_p99 < 1s", "--expect", "kv_transfer_p99 < 1s"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("chat: prefill 2 x tp 4, decode 2 x tp 4; 4 of 4 requests complete in "));
+  EXPECT_THAT(o.out, HasSubstr("time to first token"));
+  const Outcome json = with({"run", file, "--json"});
+  const auto inference = nlohmann::json::parse(json.out)["collectives"][0]["schedule"]["inference"];
+  EXPECT_EQ(inference["completed"], 4);
+  EXPECT_GT(inference["ttft_ns"]["p99"], inference["kv_exposed_ns"]["p99"]);
+  const Outcome csv = with({"run", file, "--requests", "-", "-q"});
+  ASSERT_EQ(csv.exit_code, kOk) << csv.err;
+  EXPECT_THAT(csv.out, HasSubstr("job,request,prompt,output,prefill,decode,arrival_ns,queue_ns"));
+  EXPECT_THAT(csv.out, HasSubstr("\nchat,3,64,64,"));
+  const Outcome estimate = with({"estimate", file, "--json"});
+  EXPECT_EQ(nlohmann::json::parse(estimate.out)[0]["collectives"][0]["inference"]["completed"], 4);
+  EXPECT_THAT(railyard({"scale", file}).err, HasSubstr("its jobs are of inference; expected one of training"));
+  EXPECT_THAT(railyard({"place", file}).err, HasSubstr("its jobs are of inference; expected one of training"));
+}
+
 TEST_F(Jobs, ScaleFromOneCopyToAll) {
   const Outcome o = railyard({"scale", topology("scenarios/job-3d.yaml"), "--json"});
   ASSERT_EQ(o.exit_code, kOk) << o.err;
