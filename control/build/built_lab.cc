@@ -62,6 +62,8 @@ class BuiltLab::Builder {
       link.credits_at_b = credits_at(lab_, l, l.b);
       built_.fabric_.connect(link);
     }
+    for (const ScaleUpNetworks::Pair& p : networks_.pairs())
+      built_.fabric_.add_side_link({built_.by_name_.at(p.from), built_.by_name_.at(p.to), p.latency, p.wake});
     if (std::ranges::any_of(lab_.traffic, [](const spec::TrafficSpec& t) { return !t.triggers.empty(); }))
       built_.triggers_ = std::make_unique<FlowTriggers>(lab_, built_.flows_, built_.fabric_);
   }
@@ -275,6 +277,7 @@ class BuiltLab::Builder {
     config.real_payload = lab_.run.payload == spec::Payload::kReal;
     config.fecs = routes_.fecs;
     config.others_changed = networks_.others_changed(node.name);
+    config.shared = networks_.shared(node.name);
     std::vector<NicDriver> drivers;
     for (std::size_t p = 0; p < node.nics.size(); ++p) {
       const spec::NicSpec& nic_spec = node.nics[p];

@@ -73,9 +73,26 @@ std::shared_ptr<ScaleUp> ScaleUpNetworks::of(const std::string& host) {
   const auto& said = lab_.hosts.at(lab_.find(host)->profile).scale_up;
   if (!said) return nullptr;
   auto& network = by_host_[host];
-  if (network == nullptr)
-    network = std::make_shared<ScaleUp>(ScaleUpConfig{.rate = said->rate, .latency = said->latency});
+  if (network != nullptr) return network;
+  network = std::make_shared<ScaleUp>(ScaleUpConfig{.rate = said->rate, .latency = said->latency});
+  if (is_shared(host)) meet_others(host, *network);
   return network;
+}
+
+void ScaleUpNetworks::meet_others(const std::string& host, ScaleUp& network) {
+  const spec::ScaleUpPlace place = places_.at(host);
+  network.spread(place.host);
+  const Duration latency = lab_.hosts.at(lab_.find(host)->profile).scale_up->latency;
+  const auto introduce = [&](const std::string& from, ScaleUp& one, const std::string& to, ScaleUp& other) {
+    auto wake = std::make_shared<DeviceWake>();
+    one.meet(other, wake);
+    pairs_.push_back({from, to, latency, std::move(wake)});
+  };
+  for (auto& [name, other] : by_host_) {
+    if (name == host || !places_.contains(name) || places_.at(name).network != place.network) continue;
+    introduce(host, network, name, *other);
+    introduce(name, *other, host, network);
+  }
 }
 
 std::shared_ptr<ScaleUp> ScaleUpNetworks::together(const std::string& host) {
@@ -88,6 +105,11 @@ std::shared_ptr<ScaleUp> ScaleUpNetworks::together(const std::string& host) {
 std::shared_ptr<bool> ScaleUpNetworks::others_changed(const std::string& host) const {
   const auto found = by_host_.find(host);
   return found == by_host_.end() ? nullptr : found->second->changed();
+}
+
+std::shared_ptr<SharedWork> ScaleUpNetworks::shared(const std::string& host) const {
+  const auto found = by_host_.find(host);
+  return found == by_host_.end() || !is_shared(host) ? nullptr : found->second;
 }
 
 }  // namespace railyard::build

@@ -9,7 +9,10 @@
 #include <tuple>
 #include <vector>
 
+#include "control/spec/scale_up_networks.h"
 #include "control/spec/spec.h"
+#include "dataplane/base/device_wake.h"
+#include "dataplane/base/shared_work.h"
 #include "transports/base/rank_program.h"
 #include "transports/collectives/collective_config.h"
 #include "transports/collectives/scale_up.h"
@@ -42,22 +45,39 @@ CollectiveConfig config_of(const spec::Lab& lab, std::size_t collective);
 // What ports, paths and first numbers of it are drawn from.
 std::uint64_t chance_of(const spec::Lab& lab, std::size_t collective);
 
-// The scale-up networks of hosts that have ranks.
+// The scale-up networks of hosts that have ranks: of each host its part.
 class ScaleUpNetworks {
  public:
-  explicit ScaleUpNetworks(const spec::Lab& lab) : lab_(lab) {}
+  explicit ScaleUpNetworks(const spec::Lab& lab) : lab_(lab), places_(spec::scale_up_places(lab)) {}
 
   // The one of a host, which is made if there is none yet; nullptr: its profile has none.
   std::shared_ptr<ScaleUp> of(const std::string& host);
+  // Whether several hosts may share its.
+  bool is_shared(const std::string& host) const { return lab_.hosts.at(lab_.find(host)->profile).shares_scale_up(); }
   // What NICs of a host are in that do what is due together, as those of one rank: that network, or one that carries
   // nothing.
   std::shared_ptr<ScaleUp> together(const std::string& host);
   bool has(const std::string& host) const { return by_host_.contains(host); }
   // HostConfig::others_changed of a host whose NICs share one.
   std::shared_ptr<bool> others_changed(const std::string& host) const;
+  // HostConfig::shared of a host whose network may have others.
+  std::shared_ptr<SharedWork> shared(const std::string& host) const;
+
+  // Two hosts of one network: what one does reaches the other `latency` later at the earliest.
+  struct Pair {
+    std::string from;
+    std::string to;
+    Duration latency{};
+    std::shared_ptr<DeviceWake> wake;
+  };
+  const std::vector<Pair>& pairs() const noexcept { return pairs_; }
 
  private:
+  void meet_others(const std::string& host, ScaleUp& network);
+
   const spec::Lab& lab_;
+  std::map<std::string, spec::ScaleUpPlace> places_;
+  std::vector<Pair> pairs_;
   std::map<std::string, std::shared_ptr<ScaleUp>> by_host_;
 };
 

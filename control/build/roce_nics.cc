@@ -179,7 +179,7 @@ void RoceNics::join_scale_up(ScaleUpNetworks& networks) {
     if (nic->second.ranks == 0) continue;
     const std::string& host = nic->first.node;
     const auto next = std::next(nic);
-    const bool others = lab_.hosts.at(lab_.find(host)->profile).gpus || networks.has(host) || (next != nics_.end() && next->first.node == host);
+    const bool others = lab_.hosts.at(lab_.find(host)->profile).gpus || networks.has(host) || networks.is_shared(host) || (next != nics_.end() && next->first.node == host);
     const auto network = nic->second.carries ? networks.together(host) : others ? networks.of(host) : nullptr;
     if (network != nullptr) nic->second.endpoint->join(network);
   }

@@ -141,7 +141,7 @@ void UetNics::join_scale_up(ScaleUpNetworks& networks) {
     if (!nic->second.ranks) continue;
     const std::string& host = nic->first.node;
     const auto next = std::next(nic);
-    const bool others = lab_.hosts.at(lab_.find(host)->profile).gpus || networks.has(host) ||
+    const bool others = lab_.hosts.at(lab_.find(host)->profile).gpus || networks.has(host) || networks.is_shared(host) ||
                         (next != nics_.end() && next->first.node == host);
     const auto network = nic->second.carries ? networks.together(host) : others ? networks.of(host) : nullptr;
     if (network != nullptr) nic->second.endpoint->join(network);

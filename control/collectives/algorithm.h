@@ -17,7 +17,8 @@ namespace railyard::collectives {
 struct Layout {
   std::uint32_t ranks = 0;
   std::vector<std::uint32_t> group{};  // by rank: its host if there are scale-up networks, else its leaf
-  bool in_hosts = false;               // groups are hosts
+  bool in_hosts = false;               // groups are hosts, or
+  bool in_networks = false;            // several hosts that share a scale-up network; in_hosts, too
 };
 
 // Why an algorithm cannot be used: the key to change, and what is wrong and expected.

@@ -24,10 +24,11 @@ struct CollectiveShape {
   std::vector<std::uint64_t> matrix{};
   std::vector<std::uint32_t> group{};  // by rank: where it is (a rack, a host), for hierarchical algorithms
   // By rank, of hosts with scale-up networks (PlanBuilder::set_places); empty: there are none. Rings then go through a
-  // host's ranks one after the other, and leave it and come to it at another rail in each channel; trees are between
-  // hosts, and chains within them.
+  // network's ranks one after the other, and leave it and come to it at another NIC in each channel; trees are between
+  // networks, and chains within them. What NCCL calls a clique (MNNVL) is a network of several hosts.
   std::vector<std::uint32_t> host{};
   std::vector<std::uint32_t> rail{};
+  std::vector<std::uint32_t> tray{};
   bool pxn = false;  // across hosts and rails by way of the rank at the destination's rail
   // All-reduce, of a step of training: each rank computes so long before the backward pass and in it, and in the latter
   // the data are there bucket by bucket, each an all-reduce of its own. All 0: they are there at the beginning.
@@ -38,6 +39,11 @@ struct CollectiveShape {
   std::vector<double> slowness{};
 
   bool operator==(const CollectiveShape&) const = default;
+
+  // Of a rank: a number that those at one NIC of a network share, and those at the same place of other networks.
+  std::uint64_t nic_in_network(std::uint32_t rank) const {
+    return (tray.empty() ? 0 : std::uint64_t{tray[rank]} << 32) | rail[rank];
+  }
 
   const Algorithm& used_algorithm() const {
     return algorithm != nullptr ? *algorithm : *algorithms(operation).front();

@@ -35,7 +35,7 @@ Plan::Plan(const CollectiveShape& shape, std::uint32_t ranks)
     : shape_(shape),
       ranks_(ranks),
       build_(ranks, data_octets(shape, ranks), shape.chunk, traits(shape.operation).sums) {
-  if (!shape.host.empty()) build_.set_places(shape.host, shape.rail, shape.pxn);
+  if (!shape.host.empty()) build_.set_places(shape.host, shape.rail, shape.tray, shape.pxn);
   if (shape.matrix.empty()) return;
   out_at_.resize(shape.matrix.size());
   in_at_.resize(shape.matrix.size());

@@ -41,15 +41,17 @@ void PlanBuilder::transfer(std::uint32_t from, std::uint32_t to, std::uint32_t c
   }
 }
 
-void PlanBuilder::set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail, bool relays) {
+void PlanBuilder::set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail,
+                             std::vector<std::uint32_t> tray, bool relays) {
   host_ = std::move(host);
   rail_ = std::move(rail);
-  for (std::uint32_t r = 0; relays && r < host_.size(); ++r) relays_.try_emplace({host_[r], rail_[r]}, r);
+  tray_ = std::move(tray);
+  for (std::uint32_t r = 0; relays && r < host_.size(); ++r) relays_.try_emplace(at(r, rail_[r]), r);
 }
 
 std::optional<std::uint32_t> PlanBuilder::relay_of(std::uint32_t from, std::uint32_t to) const {
   if (relays_.empty() || host_[from] == host_[to] || rail_[from] == rail_[to]) return std::nullopt;
-  const auto found = relays_.find({host_[from], rail_[to]});
+  const auto found = relays_.find(at(from, rail_[to]));
   if (found == relays_.end()) return std::nullopt;
   return found->second;
 }

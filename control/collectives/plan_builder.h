@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,10 +30,12 @@ class PlanBuilder {
   // `chunk`: the most octets of a message, a multiple of `element`.
   PlanBuilder(std::uint32_t ranks, std::uint64_t data_octets, std::uint32_t chunk, bool reduces);
 
-  // By rank: its host, and the rail of its NIC there. Ranks of one host reach each other over its scale-up network
-  // (whoever has none is at a host of its own). `relays`: what is for another host and another rail goes to the rank at
-  // that rail of its own host first, if there is one, and from there.
-  void set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail, bool relays);
+  // By rank: its scale-up network, over which ranks of one reach each other (whoever has none is in one of its own); the
+  // rail of its NIC in its host; and which of the network's hosts that is (empty: each has only one). `relays`: what is
+  // for another network and another rail goes to the rank at that rail of its own host first, if there is one, and from
+  // there, as NCCL does it (PXN).
+  void set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail, std::vector<std::uint32_t> tray,
+                  bool relays);
 
   void set_identity_base(std::uint32_t rank, std::uint64_t base) { programs_[rank].identity_base = base; }
   void add_input(std::uint32_t rank, Range range);
@@ -101,7 +104,10 @@ class PlanBuilder {
   std::uint32_t chunk_;
   std::vector<std::uint32_t> host_;  // by rank; empty: no scale-up networks
   std::vector<std::uint32_t> rail_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> relays_;  // by host and rail
+  std::vector<std::uint32_t> tray_;
+  using At = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // network, host of it, rail
+  At at(std::uint32_t rank, std::uint32_t rail) const { return {host_[rank], tray_.empty() ? 0 : tray_[rank], rail}; }
+  std::map<At, std::uint32_t> relays_;
   std::uint64_t messages_ = 0;
   std::size_t most_on_their_way_ = 0;
   // Of the stream: the sends of a rank over a connection, by both.

@@ -99,6 +99,7 @@ class Fluid {
     std::int64_t sends_until = 0, takes_until = 0;
     double rate = 0;  // octets per ps
     std::int64_t latency = 0;
+    std::int64_t answers = 0;  // later a sender knows that its message is there
   };
 
   std::vector<double> capacities() const {
@@ -173,7 +174,7 @@ class Fluid {
   std::uint32_t port(const spec::PortName& nic, int gpu, const spec::ScaleUpSpec& said) {
     const auto [found, is_new] =
         port_of_.try_emplace({nic.node, gpu > 0 ? 0 : nic.port, gpu}, static_cast<std::uint32_t>(ports_.size()));
-    if (is_new) ports_.push_back({.rate = static_cast<double>(said.rate.bps) / 8e12, .latency = said.latency.ps});
+    if (is_new) ports_.push_back({.rate = static_cast<double>(said.rate.bps) / 8e12, .latency = said.latency.ps, .answers = said.hosts > 1 ? said.latency.ps : 0});
     return found->second;
   }
 
@@ -310,7 +311,7 @@ class Fluid {
       rank.in_host += time;
       to.takes_until = comes + time;
       received(comes + time, c.peer, step);
-      return at(comes + time, Kind::kDone, r, s);
+      return at(comes + time + from.answers, Kind::kDone, r, s);
     }
     if (c.path->empty()) {
       received(now, c.peer, step);

@@ -37,7 +37,7 @@ struct CollectiveEstimate {
   std::optional<report::JobFigures> figures;
   std::optional<report::StorageFigures> storage;
   double computed = 0;     // share of the time that ranks compute, all together
-  double scale_up = 0;     // share of the time that the busiest rank sends in its host's scale-up network
+  double scale_up = 0;     // share of the time that the busiest rank sends in its scale-up network
 };
 
 // What went over a link in one direction.
@@ -51,7 +51,7 @@ struct Estimate {
   std::vector<CollectiveEstimate> collectives;
   std::vector<LinkEstimate> links;  // those that carry anything, the busiest first
   Duration time{};                  // until all have ended
-  std::uint64_t messages = 0;       // flows over the fabric, and messages in hosts
+  std::uint64_t messages = 0;       // flows over the fabric, and messages over scale-up networks
 };
 
 // Error: a rank has no path to another; the text says which.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "control/spec/collective_ranks.h"
+#include "control/spec/scale_up_networks.h"
 #include "dataplane/base/assert.h"
 
 namespace railyard::estimate {
@@ -25,13 +26,21 @@ std::vector<RankAt> in_order(const spec::Lab& lab, const std::vector<RankAt>& al
   std::vector<spec::PortName> nics;
   for (const RankAt& r : all) nics.push_back(r.nic);
   const std::vector<std::uint32_t> leaf = spec::leaves(lab, nics);
+  // Hosts that share a scale-up network stay together: they are called by the first of them.
+  const std::map<std::string, spec::ScaleUpPlace> networks = spec::scale_up_places(lab);
+  std::map<std::uint32_t, std::string> first;
+  const auto host_of = [&](const RankAt& rank) -> std::string {
+    const auto place = networks.find(rank.nic.node);
+    return place == networks.end() ? rank.nic.node : first.try_emplace(place->second.network, rank.nic.node).first->second;
+  };
   // A host stands at the leaf of the first of its GPUs.
   std::vector<std::string> hosts;
   std::map<std::string, std::vector<RankAt>> of_host;
   std::map<std::uint32_t, std::vector<std::string>> at_leaf;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    auto& own = of_host[all[i].nic.node];
-    if (own.empty()) at_leaf[leaf[i]].push_back(all[i].nic.node);
+    const std::string host = host_of(all[i]);
+    auto& own = of_host[host];
+    if (own.empty()) at_leaf[leaf[i]].push_back(host);
     own.push_back(all[i]);
   }
   if (order == HostOrder::kByLeaf)

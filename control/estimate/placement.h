@@ -13,7 +13,7 @@
 
 namespace railyard::estimate {
 
-// In which order a job takes the GPUs that its `ranks` name.
+// In which order a job takes the GPUs that its `ranks` name. Hosts that share a scale-up network count as one.
 enum class HostOrder { kAsSaid, kByLeaf, kAcrossLeaves };
 std::string_view name(HostOrder order) noexcept;  // "as said", "leaf by leaf", "across leaves"
 

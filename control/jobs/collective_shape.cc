@@ -33,7 +33,10 @@ collectives::CollectiveShape shape_of(const JobGraph& graph, const Collective& c
                                      .matrix = collective.matrix};
   shape.host = numbered(options.host, members);
   if (!shape.host.empty())
-    for (const std::uint32_t m : members) shape.rail.push_back(options.rail[m]);
+    for (const std::uint32_t m : members) {
+      shape.rail.push_back(options.rail[m]);
+      if (!options.tray.empty()) shape.tray.push_back(options.tray[m]);
+    }
   // Within one host nothing is sent in packets, and nothing waits for parts of a message: they go whole.
   constexpr std::uint32_t kWhole = 1u << 30;
   if (!shape.host.empty() && std::ranges::all_of(shape.host, [](std::uint32_t h) { return h == 0; })) shape.chunk = kWhole;

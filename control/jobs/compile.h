@@ -18,6 +18,7 @@ struct CompileOptions {
   // leaves, by which hierarchical algorithms go where there are no such hosts. Each may be empty.
   std::vector<std::uint32_t> host{};
   std::vector<std::uint32_t> rail{};
+  std::vector<std::uint32_t> tray{};
   std::vector<std::uint32_t> leaf{};
   std::vector<double> slowness{};     // by rank: how many times as long computing takes it; empty: all are alike
 };

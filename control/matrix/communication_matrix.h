@@ -25,7 +25,7 @@ struct CommunicationMatrix {
 struct Profile {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t scale_up_bytes = 0;  // of them within hosts, over their scale-up networks
+  std::uint64_t scale_up_bytes = 0;  // of them over scale-up networks
   // Payload of messages, bytes: by the nearest rank.
   std::uint64_t least = 0, p50 = 0, p99 = 0, most = 0;
   // Shannon's entropy of the destinations of a rank by bytes, bit, the mean over ranks that send; and what it would be if

@@ -35,7 +35,7 @@ struct TimelineReport {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
     std::int64_t ns = 0;
-    bool scale_up = false;  // within a host
+    bool scale_up = false;  // over a scale-up network
     spec::PortName from_nic{}, to_nic{};
     // Egress ports on their shortest paths with their utilisation over the load interval, the highest first.
     struct Link {

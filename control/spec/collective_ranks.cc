@@ -11,6 +11,7 @@
 #include "control/collectives/channels.h"
 #include "control/collectives/skewed_matrix.h"
 #include "control/spec/input_error.h"
+#include "control/spec/scale_up_networks.h"
 #include "control/spec/select.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
@@ -134,6 +135,7 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, co
   return {.chunk = c.chunk,
           .host = std::move(where.host),
           .rail = std::move(where.rail),
+          .tray = std::move(where.tray),
           .leaf = leaves(lab, nics),
           .slowness = slowness_of(c, nics.size())};
 }
@@ -162,6 +164,7 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
           .group = layout(lab, nics).group,
           .host = where.host,
           .rail = where.rail,
+          .tray = where.tray,
           .pxn = c.pxn,
           .forward = c.forward,
           .backward = c.backward,
@@ -181,21 +184,25 @@ bool has_agents(const Lab& lab, const std::vector<PortName>& ranks) {
 
 RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks) {
   RankPlaces out;
-  std::map<std::string, std::uint32_t> number;
+  const std::map<std::string, ScaleUpPlace> networks = scale_up_places(lab);
+  std::map<std::uint32_t, std::uint32_t> number;  // by network
   std::uint32_t next = 0;
   for (const PortName& nic : ranks) {
-    const bool joins = lab.hosts.at(lab.find(nic.node)->profile).scale_up.has_value();
-    out.host.push_back(joins ? number.try_emplace(nic.node, next).first->second : next);
+    const auto joins = networks.find(nic.node);
+    out.host.push_back(joins != networks.end() ? number.try_emplace(joins->second.network, next).first->second : next);
     if (out.host.back() == next) ++next;
     out.rail.push_back(static_cast<std::uint32_t>(nic.port));
+    out.tray.push_back(joins != networks.end() ? joins->second.host : 0);
   }
   if (next == ranks.size()) return {};
+  if (std::ranges::all_of(out.tray, [](std::uint32_t t) { return t == 0; })) out.tray.clear();
   return out;
 }
 
 collectives::Layout layout(const Lab& lab, const std::vector<PortName>& ranks) {
   const RankPlaces p = places(lab, ranks);
-  return {static_cast<std::uint32_t>(ranks.size()), p.host.empty() ? leaves(lab, ranks) : p.host, !p.host.empty()};
+  return {static_cast<std::uint32_t>(ranks.size()), p.host.empty() ? leaves(lab, ranks) : p.host, !p.host.empty(),
+          !p.tray.empty()};
 }
 
 std::vector<std::uint32_t> leaves(const Lab& lab, const std::vector<PortName>& ranks) {

@@ -56,19 +56,21 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& colle
 // What algbw is multiplied by (collectives::busbw_factor()); 0: a trace or a barrier, which have neither.
 double busbw_factor(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
 
-// How many channels a collective has if its lab does not say: where each leaves a host by another NIC, as many as there are
-// ranks in a host with a scale-up network, at most; but no more than make a program of moderate size. Else 1.
+// How many channels a collective has if its lab does not say: where each leaves a scale-up network by another NIC, as many
+// as such a network has ranks, at most; but no more than make a program of moderate size. Else 1.
 int usual_channels(const Lab& lab, const CollectiveSpec& collective);
 
-// By rank: its host, and the rail of its NIC there (from 1). Those of one host with a scale-up network share a number;
-// others have one of their own. Both empty: no two ranks are in such a host.
+// By rank: its scale-up network, and the rail of its NIC in its host (from 1). Those of one such network share a number;
+// others have one of their own. Both empty: no two ranks are in one.
 struct RankPlaces {
   std::vector<std::uint32_t> host;
   std::vector<std::uint32_t> rail;
+  // Which of its network's hosts (from 0) it is in; empty: each has only one.
+  std::vector<std::uint32_t> tray;
 };
 RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks);
 
-// What algorithms ask: groups are places(...).host if there are such hosts, else leaves().
+// What algorithms ask: groups are places(...).host if there are such networks, else leaves().
 collectives::Layout layout(const Lab& lab, const std::vector<PortName>& ranks);
 
 // Whether an agent carries out some of them.

@@ -111,10 +111,11 @@ struct PcieSlot {
   bool operator==(const PcieSlot&) const = default;
 };
 
-// How ranks of collectives in one host reach each other without their NICs.
+// How ranks of collectives in one host, or in several, reach each other without their NICs.
 struct ScaleUpSpec {
   BitRate rate{};               // of each rank, in each direction
   Duration latency{500'000};  // of a first octet
+  int hosts = 1;  // so many of the profile share one network (scale_up_networks.h)
 
   bool operator==(const ScaleUpSpec&) const = default;
 };
@@ -141,6 +142,7 @@ struct HostProfile {
   std::string qos = "default";  // its classes' scheduling is the NIC's ETS
   std::vector<std::string> interfaces;  // what NICs 1, 2, ... are called (interface_name.h); none: eth1, eth2, ...
 
+  bool shares_scale_up() const noexcept { return scale_up && scale_up->hosts > 1; }
   bool operator==(const HostProfile&) const = default;
 };
 
@@ -375,7 +377,7 @@ struct IntSpec {
 struct BudgetSpec {
   // Latency; nothing: it is not judged.
   std::optional<Duration> scale_out;  // of a packet from NIC to NIC ...
-  std::optional<Duration> scale_up;   // of a message's first octet from rank to rank in a host ...
+  std::optional<Duration> scale_up;   // of a message's first octet from rank to rank of a scale-up network ...
   int percentile = 9900;              // ... for this part of them, in hundredths of a per cent
   // Pauses in the steady state, from warm_up on, of any class of any port; nothing: they are not judged.
   // Of the time: a link that is paused for longer has lost a tenth of its capacity.

@@ -43,6 +43,8 @@ Fabric::Window Fabric::window() const noexcept {
   Window w;
   for (std::size_t i = 0; i < channels_.size(); ++i)
     if (const Duration d = channels_[i].lookahead(); d < w.size) w = {d, i};
+  for (const SideLink& s : side_links_)
+    if (s.lookahead < w.size) w = {s.lookahead, w.channel, &s};
   return w;
 }
 

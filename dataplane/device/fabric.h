@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/base/device_wake.h"
 #include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
@@ -40,6 +41,14 @@ struct Link {
   std::optional<CreditConfig> credits_at_b = {};
 };
 
+// What a device has another one do, which they share besides links (SharedWork): `lookahead` later at the earliest.
+struct SideLink {
+  DeviceId from;
+  DeviceId to;
+  Duration lookahead{};
+  std::shared_ptr<DeviceWake> wake;
+};
+
 class Fabric {
  public:
   // Makes a device of type D from its id, `name` and `args`.
@@ -55,20 +64,25 @@ class Fabric {
 
   // Connects two ports that are not connected yet. `link.rate` > 0.
   void connect(const Link& link);
+  // `link.lookahead` > 0.
+  void add_side_link(SideLink link) { side_links_.push_back(std::move(link)); }
 
   std::size_t size() const noexcept { return devices_.size(); }
   Device& operator[](DeviceId id) noexcept { return *devices_[id.index()]; }
   const Device& operator[](DeviceId id) const noexcept { return *devices_[id.index()]; }
   std::span<const std::unique_ptr<Device>> devices() const noexcept { return devices_; }
   const std::vector<Link>& links() const noexcept { return links_; }
+  const std::vector<SideLink>& side_links() const noexcept { return side_links_; }
   std::deque<Channel>& channels() noexcept { return channels_; }
   // The sender of channel i.
   PortRef sender(std::size_t channel) const noexcept { return senders_[channel]; }
 
-  // The window that all devices may run ahead: the least lookahead of any channel, and the channel that has it.
+  // The window that all devices may run ahead: the least lookahead of any channel or side link, and the channel that has
+  // the least of channels, or the side link if that has less.
   struct Window {
     Duration size = Duration{Instant::never().ps};
     std::size_t channel = 0;
+    const SideLink* side = nullptr;
   };
   Window window() const noexcept;
 
@@ -100,6 +114,7 @@ class Fabric {
   std::deque<Channel> channels_;  // addresses stay
   std::vector<PortRef> senders_;
   std::vector<Link> links_;
+  std::vector<SideLink> side_links_;
   std::vector<std::function<bool()>> between_windows_;
 };
 

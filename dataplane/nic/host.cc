@@ -32,7 +32,7 @@ constexpr TrustMap kUsualTrust;
 Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers)
     : Device(id, std::move(name), config.nics.size()),
       nics_(ports()),
-      slots_(3 * ports() + 1, EventKey::kPortBits),
+      slots_(3 * ports() + (config.shared != nullptr ? 2u : 1u), EventKey::kPortBits),
       starts_(ports()),
       config_(std::move(config)) {
   if (ports() == 0 || ports() > kMaxNics)
@@ -41,6 +41,7 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
     throw std::invalid_argument(fmt::format("host {}: {} drivers for {} NICs", this->name(), drivers.size(), ports()));
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
   others_changed_ = config_.others_changed.get();
+  shared_ = config_.shared.get();
   for (std::size_t p = 0; p < ports(); ++p) {
     Nic& nic = nics_[p];
     nic.trust = config_.nics[p].trust == kUsualTrust ? &kUsualTrust : &config_.nics[p].trust;
@@ -145,6 +146,7 @@ void Host::on_new_key_base() {
     set_timer(outside_slot(port), nic.incoming_at);
   }
   set_refresh(refresh_due_);
+  if (shared_ != nullptr) set_timer(shared_slot(), shared_due_);
 }
 
 // The end of the running transmission; when idle, until a pause runs out or the endpoint has something more.
@@ -166,11 +168,20 @@ void Host::set_timer(std::size_t slot, Instant at) {
   slots_.set(slot, EventKey::make(key_base(), at, EventKind::kTimer, static_cast<std::uint32_t>(slot)));
 }
 
+// Whatever was done last may have brought it forward.
+void Host::look_at_shared() {
+  if (const Instant due = shared_->next_due(); due != shared_due_) set_timer(shared_slot(), shared_due_ = due);
+}
+
 Instant Host::run(Instant until) {
+  if (shared_ != nullptr) [[unlikely]]
+    shared_->collect();
   const Instant rest = collect(until);
   ArrivalBatch& batch = arrivals();
   const std::uint64_t limit = EventKey::floor(key_base(), until);
   for (std::size_t i = 0;;) {
+    if (shared_ != nullptr) [[unlikely]]
+      look_at_shared();
     const std::uint64_t arrival = batch[i].key;
     const std::uint64_t key = std::min(arrival, slots_.min());
     if (!starts_.empty() && EventKey::ticks(key) > static_cast<std::uint64_t>((starts_.at() - key_base()).ps)) {
@@ -445,6 +456,11 @@ void Host::on_timer(Instant now, PortIndex slot) {
     const PortIndex port{static_cast<std::uint16_t>(slot.index() % ports())};
     if (slot.index() >= 2 * ports()) return on_outside(now, port);
     return nics_[port.index()].attachment != nullptr ? on_asked(now, port) : on_received(now, port);
+  }
+  if (slot.index() == shared_slot()) [[unlikely]] {
+    shared_due_ = Instant::never();  // its slot is empty
+    shared_->run_due(now);
+    return start_others(now);
   }
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {

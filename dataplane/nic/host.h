@@ -175,6 +175,7 @@ class Host final : public Device {
   std::size_t receive_slot(PortIndex port) const noexcept { return ports() + port.index(); }
   std::size_t outside_slot(PortIndex port) const noexcept { return 2 * ports() + port.index(); }
   std::size_t timer_slot() const noexcept { return 3 * ports(); }
+  std::size_t shared_slot() const noexcept { return timer_slot() + 1; }
 
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
   void credits_changed(Instant now, PortIndex port, Priority priority);
@@ -233,16 +234,19 @@ class Host final : public Device {
   void drop(Instant now, PortIndex port, Packet* packet, DropReason reason);
   void set_refresh(Instant due);
   void set_timer(std::size_t slot, Instant at);
+  void look_at_shared();
   void set_transmission(PortIndex port);
   bool all_busy() const noexcept;
 
   std::vector<Nic> nics_;
   // Of each port: transmission; receive buffer, or the end of a pause that the host outside asked for; what came from
-  // outside. Then the refresh of pauses.
+  // outside. Then the refresh of pauses, and what is due of what hosts share.
   SlotQueue slots_;
   StartList starts_;
   Instant refresh_due_ = Instant::never();
   const bool* others_changed_ = nullptr;  // HostConfig::others_changed
+  SharedWork* shared_ = nullptr;          // HostConfig::shared
+  Instant shared_due_ = Instant::never();
   Counter generated_;
   Counter consumed_;
   bool attached_ = false;

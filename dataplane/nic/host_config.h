@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dataplane/base/ids.h"
+#include "dataplane/base/shared_work.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "dataplane/device/classify.h"
@@ -57,6 +58,8 @@ struct HostConfig {
   // Endpoints of this host may share something. They set this when by what receive() of one has done another one's
   // ready() may have changed; the host asks all again, and takes it back. Nothing: they share nothing.
   std::shared_ptr<bool> others_changed;
+  // What they share with endpoints of other hosts; others_changed is set, too. Nothing: nothing.
+  std::shared_ptr<SharedWork> shared;
 };
 
 inline constexpr std::size_t kMaxNics = 64;

@@ -84,6 +84,8 @@ void Engine::place() {
     NearFrames& frames = fabric_[c.receiver].receive_near(rings[c.receiver.index()]);
     c.deliver_near(near(i) ? &frames : nullptr);
   }
+  for (const SideLink& s : fabric_.side_links())
+    s.wake->through(config_.workers == 1 ? &next_[s.to.index()] : &lowered_[worker_of_[s.from.index()]][s.to.index()]);
 }
 
 Instant Engine::next() const noexcept {

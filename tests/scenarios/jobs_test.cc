@@ -131,6 +131,15 @@ TEST(Jobs, TensorParallelismAcrossHostsIsSlowAndInsideIsNot) {
   EXPECT_LT(*c[1].figures->efficiency, 0.5 * *c[0].figures->efficiency);
 }
 
+TEST(Jobs, TensorParallelismAcrossHostsThatShareAScaleUpNetworkIsNotSlow) {
+  Scenario s = Scenario::ready("tensor-across-hosts", {"hosts.default.scale-up.hosts=2"});
+  s.run_to_the_end();
+  const std::vector<report::CollectiveReport> c = s.report().collectives;
+  for (const report::CollectiveReport& one : c) EXPECT_TRUE(one.verified) << one.name << one.stalled << one.wrong;
+  EXPECT_GT(*c[1].figures->efficiency, 0.97 * *c[0].figures->efficiency);
+  EXPECT_EQ(c[1].fabric_bytes, 0u);
+}
+
 // ---- Storage and failures ------------------------------------------------------------------------------------------
 
 // Four ranks write to one host at once: its link is what a checkpoint costs.

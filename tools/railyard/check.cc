@@ -58,6 +58,12 @@ void print_structure(build::BuiltLab& lab) {
 
 void print_window(build::BuiltLab& lab) {
   const Fabric::Window w = lab.fabric().window();
+  if (w.side != nullptr) {
+    fmt::print("window: {} (time that devices simulate between synchronisations), limited by the latency of the scale-up network "
+               "of {} and {}\n",
+               spec::format(w.size), lab.node_of(w.side->from).name, lab.node_of(w.side->to).name);
+    return;
+  }
   const PortRef from = lab.fabric().sender(w.channel);
   const Channel& c = lab.fabric().channels()[w.channel];
   fmt::print(

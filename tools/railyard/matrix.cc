@@ -38,7 +38,7 @@ std::string profile_text(const matrix::Profile& p) {
   std::vector<std::vector<std::string>> rows{
       {"messages", count_text(p.messages)},
       {"bytes", size_text(p.bytes)},
-      {"in hosts", size_text(p.scale_up_bytes)},
+      {"scale-up", size_text(p.scale_up_bytes)},
       {"message size, min / p50 / p99 / max",
        fmt::format("{} / {} / {} / {}", size_text(p.least), size_text(p.p50), size_text(p.p99), size_text(p.most))},
       {"destinations of a rank, mean", fmt::format("{:.1f}", p.destinations)},

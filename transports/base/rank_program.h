@@ -57,7 +57,7 @@ struct RankConnection {
   std::uint32_t channel = 0;
   std::uint32_t sends = 0;  // messages
   std::uint32_t receives = 0;
-  bool scale_up = false;  // both are in one host, and its scale-up network is between them
+  bool scale_up = false;  // both are in one scale-up network, of a host or of several, which is between them
 };
 
 // A run of octets and whose input they are.

@@ -295,27 +295,27 @@ void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   const Peer& peer = peers_[s.connection];
   states_[step] = StepState::kPosted;
-  const Duration first = pipe_->send(now, port_in_host_, peer.in_host->port_in_host_,
-                                     {.from = this,
-                                      .to = peer.in_host,
-                                      .connection = program_.connections[s.connection].at_peer,
-                                      .sent_step = step,
-                                      .step = s.peer_step,
-                                      .repeat = repeat_,
-                                      .sum = real_ ? 0 : sum_of(s),
-                                      .offset = s.offset,
-                                      .octets = s.octets});
+  const auto first = pipe_->send(now, port_in_host_, *peer.in_host->pipe_, peer.in_host->port_in_host_,
+                                 {.from = this,
+                                  .to = peer.in_host,
+                                  .connection = program_.connections[s.connection].at_peer,
+                                  .sent_step = step,
+                                  .step = s.peer_step,
+                                  .repeat = repeat_,
+                                  .sum = real_ ? 0 : sum_of(s),
+                                  .offset = s.offset,
+                                  .octets = s.octets});
   ++scale_up_->messages;
   scale_up_->octets += s.octets;
   scale_up_->busy += pipe_->time_of(s.octets);
-  scale_up_->latency.record(static_cast<std::uint64_t>(first.ps));
+  if (first) scale_up_->latency.record(static_cast<std::uint64_t>(first->ps));
 }
 
 // A carrier whose peer does not answer may have no room for one more: then it goes when something else is complete.
 void CollectiveRank::post_credits(Instant now, std::uint32_t connection) {
   Peer& peer = peers_[connection];
   for (; peer.in_host != nullptr && peer.credits_owed > 0; --peer.credits_owed)
-    pipe_->send(now, port_in_host_, peer.in_host->port_in_host_,
+    pipe_->send(now, port_in_host_, *peer.in_host->pipe_, peer.in_host->port_in_host_,
                 {.from = this, .to = peer.in_host, .connection = program_.connections[connection].at_peer});
   for (; peer.credits_owed > 0 && !peer.failed; --peer.credits_owed)
     if (!post_credit(now, connection)) return;

@@ -6,7 +6,7 @@
 // two at a time, so a peer may be one ahead; to whoever sends to it a rank says by an empty message (a credit) that it
 // is done with repeat k, and only then does anything of k + 2 come. Messages and credits may overtake each other.
 //
-// Ranks of one host with a scale-up network (scale_up.h) exchange messages and credits over that, without a carrier.
+// Ranks of one scale-up network (scale_up.h) exchange messages and credits over that, without a carrier.
 #pragma once
 
 #include <algorithm>
@@ -50,12 +50,16 @@ class CollectiveRank {
     return std::min({start_at_, received, reduced, computed_at_});
   }
   void run_due(Instant now);
-  // The peer at the other end of `connection` is in this rank's host, whose scale-up network is `pipe`: they need no
-  // carrier. `port`: this rank's in it.
+  // The peer at the other end of `connection` is in this rank's scale-up network, whose part in this host is `pipe`: they
+  // need no carrier. `port`: this rank's in it.
   void reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t port);
-  // A message of another rank of this host has come whole; and one of this rank's is where it was sent.
+  // A message of another rank of that network has come whole; and one of this rank's is where it was sent.
   void on_scale_up(Instant now, const ScaleUp::Message& message);
-  void on_scale_up_sent(Instant now, std::uint32_t step) { done(now, step); }
+  // `first`: how long its first octet took, if send() could not say it.
+  void on_scale_up_sent(Instant now, std::uint32_t step, std::optional<Duration> first = {}) {
+    if (first) scale_up_->latency.record(static_cast<std::uint64_t>(first->ps));
+    done(now, step);
+  }
   // The first repeat is started then; instead of at what was configured. It has not been.
   void start_at(Instant at) noexcept { start_at_ = at; }
   // No repeat is started at or after `at`.

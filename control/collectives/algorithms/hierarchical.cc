@@ -13,7 +13,7 @@ std::map<std::uint32_t, std::size_t> members_of(const Layout& layout) {
   return members;
 }
 
-const char* place(const Layout& layout) { return layout.in_hosts ? "host" : "leaf"; }
+const char* place(const Layout& layout) { return layout.in_networks ? "scale-up network" : layout.in_hosts ? "host" : "leaf"; }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::optional<Refusal> refuse_without_groups(const Algorithm& self, const Layout
   const auto members = members_of(layout);
   if (members.size() < 2)
     return Refusal{"algorithm", fmt::format("{} needs ranks at several {}, but all are at one", self.name,
-                                            layout.in_hosts ? "hosts" : "leaves")};
+                                            layout.in_networks ? "scale-up networks" : layout.in_hosts ? "hosts" : "leaves")};
   if (members.size() == layout.ranks)
     return Refusal{"algorithm", fmt::format("{} needs several ranks per {}, but no two ranks share a {}", self.name,
                                             place(layout), place(layout))};

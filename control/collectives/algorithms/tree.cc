@@ -26,7 +26,7 @@ constexpr std::size_t kSlots = 8;
 // link of its parent with what is of no use yet, and both trees would wait.
 
 // Groups in the order in which ranks meet them; and where each chain ends: heads[j][g] is group g's rank that takes
-// part j of the data to other groups and from them. Ranks on the same rail if all groups have one.
+// part j of the data to other groups and from them. Ranks at the same NIC if all groups have one at it: on the same rail.
 struct Groups {
   std::vector<Ranks> members;
   std::vector<Ranks> heads;
@@ -38,7 +38,7 @@ struct Groups {
       if (is_new) members.emplace_back();
       members[found->second].push_back(r);
     }
-    if (!plan.shape().rail.empty()) set_heads_by_rail(plan.shape().rail);
+    if (!plan.shape().rail.empty()) set_heads_by_nic(plan.shape());
     if (!heads.empty()) return;
     std::size_t parts = members.front().size();
     for (const Ranks& m : members) parts = std::min(parts, m.size());
@@ -48,14 +48,14 @@ struct Groups {
     }
   }
 
-  void set_heads_by_rail(const std::vector<std::uint32_t>& rail) {
-    std::set<std::uint32_t> rails;
-    for (const std::uint32_t r : members.front()) rails.insert(rail[r]);
-    for (const std::uint32_t wanted : rails) {
+  void set_heads_by_nic(const CollectiveShape& shape) {
+    const auto nic = [&](std::uint32_t r) { return shape.nic_in_network(r); };
+    std::set<std::uint64_t> nics;
+    for (const std::uint32_t r : members.front()) nics.insert(nic(r));
+    for (const std::uint64_t wanted : nics) {
       Ranks h;
       for (const Ranks& m : members)
-        if (const auto found = std::ranges::find(m, wanted, [&](std::uint32_t r) { return rail[r]; }); found != m.end())
-          h.push_back(*found);
+        if (const auto found = std::ranges::find(m, wanted, nic); found != m.end()) h.push_back(*found);
       if (h.size() == members.size()) heads.push_back(std::move(h));
     }
   }

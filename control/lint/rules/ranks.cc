@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,15 +45,17 @@ void find_rails_unused(const Facts& facts, Findings& findings) {
     if (!said.used_algorithm()->channels_by_nic) continue;
     const spec::RankPlaces where = spec::places(facts.lab(), c.nics);
     if (where.host.empty()) continue;
-    std::map<std::uint32_t, std::map<std::uint32_t, int>> rails;  // by host
-    for (std::size_t r = 0; r < where.host.size(); ++r) ++rails[where.host[r]][where.rail[r]];
+    std::map<std::uint32_t, std::set<std::pair<std::uint32_t, std::uint32_t>>> rails;  // by network
+    for (std::size_t r = 0; r < where.host.size(); ++r)
+      rails[where.host[r]].insert({where.tray.empty() ? 0 : where.tray[r], where.rail[r]});
     if (rails.size() < 2) continue;
     std::size_t most = 1;
     for (const auto& [host, own] : rails) most = std::max(most, own.size());
     if (static_cast<std::size_t>(said.channel_count()) >= most) continue;
     findings.add(Facts::collective_path(facts.lab(), c.spec) + ".channels",
-                 fmt::format("{} has {} channel{}, and each leaves a host by one of its {} NICs: the others are idle.",
-                             said.name, said.channel_count(), said.channel_count() == 1 ? "" : "s", most),
+                 fmt::format("{} has {} channel{}, and each leaves a {} by one of its {} NICs: the others are idle.",
+                             said.name, said.channel_count(), said.channel_count() == 1 ? "" : "s",
+                             where.tray.empty() ? "host" : "scale-up network", most),
                  fmt::format("Set channels to a multiple of {}.", most));
   }
 }

@@ -34,7 +34,7 @@ constexpr Field kVerdicts[] = {{"name", "text", ""},
                                {"verdict", "text", "pass, fail, open or note"},
                                {"text", "text", "figure, threshold, place"}};
 constexpr Field kBudgets[] = {{"scale_out_ns", "ns", "limit of packet latency, NIC to NIC; null: not judged"},
-                              {"scale_up_ns", "ns", "limit of first bytes, rank to rank in a host; null: not judged"},
+                              {"scale_up_ns", "ns", "limit of first bytes, rank to rank in a scale-up network; null: not judged"},
                               {"percentile", "%", "percentile of latency that is compared with the limits"},
                               {"pause_share", "0..1", "limit of the verdict pauses; null: not judged"},
                               {"xoff_rate", "XOFFs/s", "limit of the verdict pauses; null: not judged"}};
@@ -204,7 +204,7 @@ constexpr Field kCollectives[] = {
     {"timeline.all.*", "0..1", "with run.timeline: shares of the time of all ranks", "compute exposed idle"},
     {"timeline.critical_path.*", "ns", "of the longest iteration: its parts; by rank and pair of ranks"},
     {"timeline.*", "", "the same for each rank: ranks, and per iteration in ns: iterations"},
-    {"scale_up.*", "", "in hosts: messages, bytes, busy_ns, first_octet_latency_ns"},
+    {"scale_up.*", "", "over scale-up networks: messages, bytes, busy_ns, first_octet_latency_ns"},
     {"messages", "messages", "sent by all ranks"},
     {"message_ns.*", "ns", "per message, from post to completion", "mean p50 p90 p99 p999 p9999 max"},
     {"fabric_bytes", "bytes", "payload that all ranks received over the fabric, each byte once"},

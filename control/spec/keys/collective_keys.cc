@@ -177,10 +177,10 @@ const Table<CollectiveSpec>& collective_keys() {
        size_key(),
        key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk),
            "maximum message size in bytes; longer data are split"),
-       without_trace(key("channels", &CollectiveSpec::channels, integer(1, 64),
+       without_trace(key("channels", &CollectiveSpec::channels, integer(1, 128),
            "parallel parts of the operation, each over its own QPs with their own UDP source ports, or over its own "
-           "PDCs. Default: 1; ring in hosts with a scale-up network: one per rank of the host, each through another NIC, "
-           "as in NCCL")
+           "PDCs. Default: 1; ring in hosts with a scale-up network: one per rank of the network, each through another "
+           "NIC, as in NCCL")
            .show()),
        ranks_key(),
        key("placement", &CollectiveSpec::placement, file_path(4095),

@@ -223,10 +223,13 @@ const Table<ReceiveSpec>& receive_keys() {
 const Table<ScaleUpSpec>& scale_up_keys() {
   static const Table<ScaleUpSpec> table{
       "scale-up",
-      "Scale-up network between ranks of collectives in one host, modelled as a pipe without a fabric",
+      "Scale-up network between ranks of collectives in one host, or in several, modelled as a pipe without a fabric",
       {key("rate", &ScaleUpSpec::rate, rate(kLeastRate), "at which each rank sends, and takes in").require(),
        key("latency", &ScaleUpSpec::latency, duration(Duration{1'000}, kMostLatency),
-           "time from a rank's first byte sent to its arrival at the other rank")}};
+           "time from a rank's first byte sent to its arrival at the other rank"),
+       key("hosts", &ScaleUpSpec::hosts, integer(1, 1024),
+           "consecutive hosts of this profile, in the order of the lab, that share one network: 18 hosts of 4 GPUs are a rack of "
+           "72. The last network has the rest")}};
   return table;
 }
 
@@ -262,7 +265,7 @@ const Table<HostProfile>& host_keys() {
        key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),
        key("scale-up", &HostProfile::scale_up,
            either("off", std::optional<ScaleUpSpec>{}, maybe(map_of(scale_up_keys()))),
-           "network between ranks of collectives in one host; off: they use their NICs and the fabric"),
+           "network between ranks of collectives in one host, or in several; off: they use their NICs and the fabric"),
        key("gpus", &HostProfile::gpus, maybe(integer(1, 1024)),
            "GPUs of a host: each is a rank of collectives and uses one of the NICs, which GPUs may share; needs scale-up. "
            "Default: each NIC is a rank"),

@@ -63,7 +63,7 @@ const Table<BudgetSpec>& budget_keys() {
            "latency budget of a packet between two NICs, from its first byte sent to its arrival; default: no latency "
            "verdict"),
        key("scale-up", &BudgetSpec::scale_up, duration(Duration{1}, kAnyTime),
-           "latency budget of a message's first byte between two ranks of a host with a scale-up network; default: no "
+           "latency budget of a message's first byte between two ranks of a scale-up network; default: no "
            "scale-up-latency verdict"),
        key("percentile", &BudgetSpec::percentile,
            choice<int>(

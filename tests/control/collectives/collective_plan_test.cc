@@ -255,6 +255,73 @@ TEST(CollectivePlan, ChannelsOfATreeShareTheRails) {
     }
 }
 
+// Scale-up networks of three hosts of two ranks, each at a NIC of its own.
+CollectiveShape in_networks(CollectiveShape shape, std::uint32_t networks) {
+  for (std::uint32_t r = 0; r < 6 * networks; ++r) {
+    shape.host.push_back(r / 6);
+    shape.tray.push_back(r / 2 % 3);
+    shape.rail.push_back(r % 2 + 1);
+  }
+  shape.group = shape.host;
+  return shape;
+}
+
+TEST_P(EveryAlgorithm, GoesOverNetworksOfSeveralHosts) {
+  for (const Algorithm* a : algorithms(GetParam()))
+    for (const bool pxn : {false, true}) {
+      SCOPED_TRACE(testing::Message() << a->name << (pxn ? " by relays" : ""));
+      const CollectiveShape shape =
+          in_networks({.operation = GetParam(), .algorithm = a, .size = 4 * 12 * 11, .chunk = 64, .channels = 3,
+                       .root = traits(GetParam()).has_root ? 5u : 0u, .pxn = pxn},
+                      2);
+      if (a->refusal({12, shape.group, true, true})) continue;
+      expect_right(shape, 12, 3);
+      for (const RankProgram& p : plan_collective(shape, 12)) {
+        for (const RankConnection& c : p.connections) {
+          EXPECT_EQ(c.scale_up, p.rank / 6 == c.peer / 6);
+          EXPECT_TRUE(!pxn || c.scale_up || p.rank % 2 == c.peer % 2) << p.rank << " to " << c.peer;
+        }
+        for (const CollectiveStep& s : p.steps)
+          if (s.kind == Kind::kRelay) {
+            EXPECT_EQ(p.connections[s.connection].peer / 2, p.rank / 2) << "from a rank of its own host";
+          }
+      }
+    }
+}
+
+// It goes through all ranks of a network before it leaves it, in each channel by another NIC, to the same one of the next.
+TEST(CollectivePlan, ARingLeavesANetworkOfHostsOnceInAChannel) {
+  const CollectiveShape shape = in_networks({.size = 4 * 24 * 24, .channels = 6}, 4);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> leaving;  // ranks, by network and channel
+  std::map<std::uint32_t, std::uint64_t> octets;                                       // by rank
+  for (const RankProgram& p : plan_collective(shape, 24))
+    for (const CollectiveStep& s : p.steps) {
+      const RankConnection& c = p.connections[s.connection];
+      if (s.kind != Kind::kSend || c.scale_up) continue;
+      EXPECT_EQ(c.peer % 6, p.rank % 6);
+      leaving[{p.rank / 6, c.channel}].insert(p.rank);
+      octets[p.rank] += s.octets;
+    }
+  EXPECT_EQ(leaving.size(), 4u * 6);
+  for (const auto& [of, ranks] : leaving) EXPECT_EQ(ranks.size(), 1u) << of.first << " " << of.second;
+  EXPECT_EQ(octets.size(), 24u) << "by all NICs";
+  for (const auto& [rank, sent] : octets) EXPECT_EQ(sent, octets[0]) << rank;
+}
+
+// Trees between networks use all NICs, not only those of one host each.
+TEST(CollectivePlan, TreesBetweenNetworksOfHostsUseAllNics) {
+  const CollectiveShape shape = in_networks({.algorithm = &kTree, .size = 4 * 12 * 48}, 2);
+  std::map<std::uint32_t, std::uint64_t> octets;  // by place in a network
+  for (const RankProgram& p : plan_collective(shape, 12))
+    for (const CollectiveStep& s : p.steps)
+      if (s.kind == Kind::kSend && !p.connections[s.connection].scale_up) {
+        EXPECT_EQ(p.connections[s.connection].peer % 6, p.rank % 6);
+        octets[p.rank % 6] += s.octets;
+      }
+  EXPECT_EQ(octets.size(), 6u);
+  for (const auto& [rank, sent] : octets) EXPECT_EQ(sent, octets[0]) << rank;
+}
+
 TEST(CollectivePlan, ComputingTakesASlowRankLonger) {
   const CollectiveShape shape{.size = 400, .forward = Duration{1000}, .backward = Duration{4000}, .buckets = 2,
                               .slowness = {1, 1.5, 1, 2}};

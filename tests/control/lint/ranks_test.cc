@@ -33,5 +33,16 @@ TEST(Ranks, OneChannelOverSeveralNicsIsFound) {
   EXPECT_THAT(findings_in(rails("scale-up: { rate: 3600Gbps }", ", channels: 1, algorithm: tree")), IsEmpty());
 }
 
+TEST(Ranks, OfNetworksOfSeveralHostsHaveAllOfTheirNics) {
+  const std::string four =
+      "topology: { preset: rail-optimized, hosts: 4, rails: 4, spines: 4 }\nhosts: { default: { scale-up: { rate: 3600Gbps, "
+      "hosts: 2 } } }\ncollectives: [ { name: sum, size: 64MiB";
+  const auto found = findings_in(four + ", channels: 4 } ]\n");
+  ASSERT_THAT(rules_of(found), ElementsAre("rails-unused"));
+  EXPECT_THAT(found[0].text,
+              HasSubstr("sum has 4 channels, and each leaves a scale-up network by one of its 8 NICs: the others are idle"));
+  EXPECT_THAT(findings_in(four + " } ]\n"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace railyard::lint

@@ -230,7 +230,7 @@ HostProfile random_host(Chance& chance) {
   h.vlan = chance.of({HostProfile::kVlanAuto, HostProfile::kVlanOff, 0, chance.integer(1, 4094)});
   if (chance.one_in(2))
     h.scale_up = ScaleUpSpec{BitRate{1'000'000'000 * std::int64_t{chance.integer(1, 9000)}},
-                             chance.time(1000, kMillisecond)};
+                             chance.time(1000, kMillisecond), chance.integer(1, 1024)};
   h.qos = chance.of<std::string>({"default", "other"});
   return h;
 }

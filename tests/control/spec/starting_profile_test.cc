@@ -105,8 +105,8 @@ TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
     const std::string name = entry.path().stem();
     const Lab lab = parse(host_with("server: " + name), "x.yaml");
     const HostProfile& p = lab.hosts.at("default");
-    EXPECT_EQ(p.gpus, 8) << name;
     ASSERT_TRUE(p.scale_up) << name;
+    EXPECT_EQ(p.gpus, p.shares_scale_up() ? 4 : 8) << name;
     EXPECT_GE(p.scale_up->rate, 200_Gbps) << name;
     EXPECT_TRUE(p.pcie) << name;
     EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab) << name;
@@ -116,6 +116,8 @@ TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
   const HostProfile h100 = parse(host_with("server: hgx-h100"), "x.yaml").hosts.at("default");
   EXPECT_EQ(h100.scale_up->rate, 3600_Gbps);
   EXPECT_EQ(h100.pcie, (PcieSlot{5, 16}));
+  const HostProfile tray = parse(host_with("server: gb200-nvl72"), "x.yaml").hosts.at("default");
+  EXPECT_EQ(*tray.gpus * tray.scale_up->hosts, 72);
 }
 
 TEST(Server, KeysBesideItWinAlsoWithinAMap) {

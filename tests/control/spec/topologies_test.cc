@@ -143,13 +143,15 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
                           "collectives.straggling.stragglers=[{ ranks: [3, 5], factor: 2 }]"})
     loads("scenarios/slow-rank.yaml", {set});
   for (const char* set : {"jobs.across.parallelism={ tp: 2, dp: 2 }", "jobs.across.parallelism={ tp: 2, pp: 2 }",
-                          "topology.host-link.rate=400Gbps"})
+                          "topology.host-link.rate=400Gbps", "hosts.default.scale-up.hosts=2"})
     loads("scenarios/tensor-across-hosts.yaml", {set});
   for (const char* set : {"jobs.train.checkpoint.every=2", "jobs.train.storage=[h6:1]", "jobs.train.failures=[]"})
     loads("scenarios/checkpoints.yaml", {set});
   for (const char* set : {"topology.host-link.rate=10Gbps", "jobs.chat.inference.rate=400/s", "jobs.chat.inference.segments=1",
                           "jobs.chat.inference.lengths=exponential"})
     loads("scenarios/inference-disaggregated.yaml", {set});
+  for (const char* set : {"hosts.default.scale-up.hosts=1", "hosts.default.scale-up.hosts=9", "collectives.both.transport=uet"})
+    loads("scenarios/nvl72.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

@@ -86,7 +86,8 @@ void CollectiveConnection::retire(RoceRank& rank) {
 
 void CollectiveConnection::reach_in_host(const Half& half, const Half& peer) {
   const FlowEndpoint& nic = *half.end->nic;
-  RAILYARD_ASSERT(nic.scale_up() != nullptr && nic.scale_up() == peer.end->nic->scale_up(),
+  RAILYARD_ASSERT(nic.scale_up() != nullptr && peer.end->nic->scale_up() != nullptr &&
+                      nic.scale_up()->reaches(*peer.end->nic->scale_up()),
                   "ranks reach each other over a scale-up network that both are in");
   half.rank->reach_in_host(half.connection, *peer.rank, *nic.scale_up(),
                            nic.scale_up()->port(nic.place_in_host(), half.end->gpu));

@@ -15,7 +15,8 @@ void connect_ranks(const std::vector<CollectiveEnd>& ends, const Way& way) {
                            there.rank->pid_on_fep(), there.rank->memory_key_of(connections[c].at_peer), there.rank->stride());
         continue;
       }
-      RAILYARD_ASSERT(here.nic->scale_up() != nullptr && here.nic->scale_up() == there.nic->scale_up(),
+      RAILYARD_ASSERT(here.nic->scale_up() != nullptr && there.nic->scale_up() != nullptr &&
+                          here.nic->scale_up()->reaches(*there.nic->scale_up()),
                       "ranks reach each other over a scale-up network that both are in");
       here.rank->reach_in_host(c, *there.rank, *here.nic->scale_up(),
                                here.nic->scale_up()->port(here.nic->place_in_host(), here.gpu));
