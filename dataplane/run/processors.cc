@@ -1,6 +1,5 @@
 #include "dataplane/run/processors.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -29,13 +28,5 @@ void bind_to(std::thread::native_handle_type thread, int processor) {
 }
 
 void bind_to(int processor) { bind_to(pthread_self(), processor); }
-
-void keep_off(std::span<const int> others) noexcept {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return;
-  for (const int p : others)
-    if (p >= 0 && p < CPU_SETSIZE) CPU_CLR(static_cast<std::size_t>(p), &set);
-  if (CPU_COUNT(&set) > 0) sched_setaffinity(0, sizeof set, &set);
-}
 
 }  // namespace railyard

@@ -1,7 +1,6 @@
 // Which processors threads run on.
 #pragma once
 
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -12,7 +11,5 @@ std::vector<int> own_processors();
 // Binds a thread to one. Throws std::runtime_error: it is not there, or not for this process.
 void bind_to(std::thread::native_handle_type thread, int processor);
 void bind_to(int processor);  // the calling thread
-// The calling thread, and what it starts, runs on its processors without `others`; on all of them if none is left.
-void keep_off(std::span<const int> others) noexcept;
 
 }  // namespace railyard

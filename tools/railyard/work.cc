@@ -17,11 +17,11 @@
 #include "control/guest/copy_files.h"
 #include "control/guest/run_command.h"
 #include "control/report/shell_word.h"
-#include "dataplane/run/processors.h"
 #include "tools/railyard/application_environment.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
+#include "tools/railyard/processors.h"
 
 namespace railyard::tools {
 namespace {

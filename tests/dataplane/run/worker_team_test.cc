@@ -81,14 +81,6 @@ TEST(WorkerTeam, RunsOnTheProcessorsThatItIsBoundTo) {
       EXPECT_EQ(std::string(e.what()), fmt::format("no thread can be bound to processor 1023; expected one of {}", last));
     }
   });
-  std::jthread([] {
-    const std::vector<int> all = own_processors();
-    keep_off(all);
-    EXPECT_EQ(own_processors(), all) << "none would be left";
-    if (all.size() < 2) return;
-    keep_off(std::array{all[0]});
-    EXPECT_EQ(own_processors(), std::vector(all.begin() + 1, all.end()));
-  });
 }
 
 TEST(WorkerTeam, OneWorkerIsTheCallerAlone) {
