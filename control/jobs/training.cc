@@ -342,10 +342,8 @@ class Builder {
   // A small message there, and what is asked for back.
   std::uint32_t read(std::uint64_t octets, std::uint32_t tag, std::uint32_t occasion, std::string_view name, std::uint32_t after) {
     const std::uint32_t named = graph_.label(name);
-    constexpr std::uint64_t kRequest = 64;
-    const Operation sent{.kind = Kind::kSend, .peer = store(), .tag = tag, .octets = kRequest, .label = named, .occasion = occasion};
-    add(sent, {after});
-    const std::uint32_t asked = graph_.add(store(), {.kind = Kind::kReceive, .peer = rank_, .tag = tag, .octets = kRequest,
+    add({.kind = Kind::kSend, .peer = store(), .tag = tag, .octets = kNote, .label = named, .occasion = occasion}, {after});
+    const std::uint32_t asked = graph_.add(store(), {.kind = Kind::kReceive, .peer = rank_, .tag = tag, .octets = kNote,
                                                      .label = named, .occasion = occasion});
     graph_.add(store(), {.kind = Kind::kSend, .peer = rank_, .tag = tag, .octets = octets, .label = named, .occasion = occasion,
                          .after = {asked}});
@@ -354,6 +352,9 @@ class Builder {
 
   // Tags of storage: no stage is told so.
   static constexpr std::uint32_t kRestoreTag = 0, kSamplesTag = 1, kCheckpointTag = 2;
+  // Of messages among the job's ranks that no stage sends.
+  static constexpr std::uint32_t kStoredTag = 1u << 30, kGoOnTag = kStoredTag + 1;
+  static constexpr std::uint64_t kNote = 64;  // octets of a request, and of what ranks tell each other
 
   void begin_step() {
     for (const auto& [occasion, time] : restarts_)
@@ -369,11 +370,30 @@ class Builder {
   void end_step() {
     if (checkpoints_ == 0) return;
     const std::uint32_t named = graph_.label(kCheckpoint);
-    // The step is done when it is stored.
+    // The step is done when it is stored, by all.
     wait_for(add({.kind = Kind::kSend, .peer = store(), .tag = kCheckpointTag, .octets = checkpoint(), .label = named,
                   .occasion = checkpoints_}, {computed_, communicated_}));
     graph_.add(store(), {.kind = Kind::kReceive, .peer = rank_, .tag = kCheckpointTag, .octets = checkpoint(), .label = named,
                          .occasion = checkpoints_});
+    wait_for_all(graph_.label("barrier"), checkpoints_);
+  }
+  // A barrier: along a binary tree of the ranks to the first one, and back.
+  void wait_for_all(std::uint32_t named, std::uint32_t occasion) {
+    const auto to = [&](std::uint32_t peer, std::uint32_t tag) {
+      add({.kind = Kind::kSend, .peer = peer, .tag = tag, .octets = kNote, .label = named, .occasion = occasion}, {computed_});
+    };
+    const auto from = [&](std::uint32_t peer, std::uint32_t tag) {
+      wait_for(add({.kind = Kind::kReceive, .peer = peer, .tag = tag, .octets = kNote, .label = named, .occasion = occasion}, {}));
+    };
+    const auto last = static_cast<std::uint32_t>(p_.ranks());
+    const std::uint32_t first = 2 * rank_ + 1, end = std::max(first, std::min(first + 2, last));
+    for (std::uint32_t child = first; child < end; ++child) from(child, kStoredTag);
+    if (rank_ > 0) {
+      const std::uint32_t parent = (rank_ - 1) / 2;
+      to(parent, kStoredTag);
+      from(parent, kGoOnTag);
+    }
+    for (std::uint32_t child = first; child < end; ++child) to(child, kGoOnTag);
   }
 
   void add_rank() {

@@ -17,8 +17,8 @@
 //        In groups of `shard` ranks (hybrid sharding; Zhao et al., "PyTorch FSDP", VLDB '23, section 3.2.2), then an
 //        all-reduce of each shard among the groups
 //
-//   storage  what a rank reads is asked for by a small message. A checkpoint holds the next step up; samples are of the next
-//        step. Parts of a checkpoint are equal among those who have the same parameters
+//   storage  what a rank reads is asked for by a small message. Samples are of the next step. A checkpoint holds the next step
+//        up until all ranks have stored theirs; parts are equal among those who have the same parameters
 //
 // Messages of tp, cp and ep hold computing up; those of dp go on beside it, one after the other, where `overlap` is set.
 #pragma once

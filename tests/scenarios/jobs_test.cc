@@ -200,6 +200,32 @@ TEST(StoringJobs, GoOnFromTheLastCheckpointAfterAFailure) {
   EXPECT_GT(*run(no_failure).storage->ettr, *f.ettr);
 }
 
+// The step after a checkpoint is as long as any other: nobody begins it before all have stored their part.
+TEST(StoringJobs, TheNextStepWaitsForAll) {
+  Scenario s = Scenario::ready("checkpoints", {"jobs.train.failures=[]", "jobs.train.checkpoint.every=2"});
+  const report::CollectiveReport c = run(s);
+  ASSERT_TRUE(c.verified) << c.stalled << c.wrong;
+  const auto first = static_cast<double>(*c.iterations[0].time_ns);
+  for (std::size_t after = 2; after < 9; after += 2) EXPECT_NEAR(static_cast<double>(*c.iterations[after].time_ns), first, 0.05 * first) << after;
+  EXPECT_LT(*c.storage->ettr, 1);
+}
+
+// Each in its class: none of them fails, and what has a class of its own waits for no checkpoint.
+TEST(StoringJobs, ShareAFabricWithInferenceRequestsAndMonitoring) {
+  Scenario s = Scenario::ready("mixed-cluster");
+  s.run_to_the_end();
+  s.expect_books_balance();
+  const report::Report r = s.report();
+  ASSERT_EQ(r.collectives.size(), 2u);
+  for (const report::CollectiveReport& one : r.collectives) EXPECT_TRUE(one.verified) << one.name << one.stalled << one.wrong;
+  ASSERT_TRUE(r.collectives[0].storage->checkpoint_ns);
+  EXPECT_LT(*r.collectives[0].storage->ettr, 1);
+  for (const report::TrafficReport& t : r.traffic) {
+    EXPECT_TRUE(t.latency_ns.known()) << t.name;
+    EXPECT_LT(t.latency_ns.max, 100'000u) << t.name;
+  }
+}
+
 TEST(StoringJobs, EstimatesAreNearTheRun) {
   // Congestion control would cost a tenth more.
   Scenario s = Scenario::ready("checkpoints", {"hosts.default.roce.congestion=none"});

@@ -152,6 +152,8 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
     loads("scenarios/inference-disaggregated.yaml", {set});
   for (const char* set : {"hosts.default.scale-up.hosts=1", "hosts.default.scale-up.hosts=9", "collectives.both.transport=uet"})
     loads("scenarios/nvl72.yaml", {set});
+  for (const char* set : {"jobs.chat.dscp=26", "traffic.requests.dscp=26", "jobs.train.checkpoint.every=2"})
+    loads("scenarios/mixed-cluster.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})
