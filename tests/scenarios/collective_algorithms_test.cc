@@ -13,13 +13,7 @@ namespace railyard::test {
 namespace {
 
 report::CollectiveReport run(const std::string& lab, const std::vector<std::string>& sets = {}) {
-  Scenario s(lab, sets);
-  s.run_to_the_end();
-  s.expect_books_balance();
-  const report::CollectiveReport c = s.report().collectives.at(0);
-  EXPECT_TRUE(c.completed) << c.stalled;
-  EXPECT_TRUE(c.verified) << c.wrong;
-  return c;
+  return Scenario(lab, sets).run_collectives().at(0);
 }
 
 // So that the figures are those of the algorithm and PFC alone.

@@ -112,6 +112,17 @@ Scenario& Scenario::run_to_the_end() {
   return *this;
 }
 
+std::vector<report::CollectiveReport> Scenario::run_collectives() {
+  run_to_the_end();
+  expect_books_balance();
+  std::vector<report::CollectiveReport> all = report().collectives;
+  for (const report::CollectiveReport& c : all) {
+    EXPECT_TRUE(c.completed) << c.name << ": " << c.stalled;
+    EXPECT_TRUE(c.verified) << c.name << ": " << c.wrong;
+  }
+  return all;
+}
+
 bool Scenario::shows_its_diagnosis() {
   report::Report r = report();
   report::judge(r, lab_->spec());

@@ -55,6 +55,8 @@ class Scenario {
   // Runs until `t` of modelled time. To the end: until nothing is left to do (or 10 s of modelled time, a failure).
   Scenario& run_until(Duration t);
   Scenario& run_to_the_end();
+  // To the end, at which all collectives are to be complete with the right data, and everything that was sent accounted for.
+  std::vector<report::CollectiveReport> run_collectives();
 
   // Counters of a port ("leaf1:3") as they are now.
   ClassCounters at(const std::string& port, int priority);
