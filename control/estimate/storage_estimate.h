@@ -1,0 +1,28 @@
+// What checkpoints and failures of a job cost, by estimates of the steps that have them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+
+#include "control/estimate/estimate.h"
+#include "control/jobs/job_graph.h"
+#include "control/report/storage_figures.h"
+#include "control/spec/spec.h"
+
+namespace railyard::estimate {
+
+// One repeat of all that a lab's collectives and jobs do, as messages that are fluid. Error: as of estimate().
+std::expected<Estimate, std::string> fluid(const spec::Lab& lab);
+
+// What a job does in one of its steps is all that it does. `whole`: what it does in all of them.
+void take_step(spec::CollectiveSpec& job, const jobs::JobGraph& whole, std::uint32_t step);
+
+// A job's storage, by its ordinary step (`time`), and by estimates of a step that writes a checkpoint and one that reads one.
+// Nothing: it stores nothing, and no rank of it fails. Error: as of estimate().
+std::expected<std::optional<report::StorageFigures>, std::string> storage_of(const spec::Lab& lab, std::size_t job,
+                                                                             const jobs::JobGraph& whole, Duration time);
+
+}  // namespace railyard::estimate
