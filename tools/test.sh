@@ -142,7 +142,7 @@ if [[ $mode == --all ]]; then
   step "processes and threads that share a NIC" "$root/tests/live/application_processes.sh"
   step "the libraries of RDMA programs under sanitizers" "$root/tests/live/application_sanitizers.sh"
   step "what quickstart.sh --applications ends with" "$root/tools/applications/demo.sh"
-  step "MPI over RoCEv2 against Ultra Ethernet" "$root/tools/applications/compare.sh" --bytes 1048576 --rounds 20
+  step "MPI over RoCEv2, Ultra Ethernet and TCP" "$root/tools/applications/compare.sh" --bytes 1048576 --rounds 20
   step "one more kind costs a few lines" "$root/tests/seams/run.sh"
   step "planted bugs are found by the swarm" "$root/tests/swarm/run.sh"
   install_packages "${packages_bench[@]}"

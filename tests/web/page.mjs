@@ -422,12 +422,39 @@ const steps = {
   },
 };
 
+// How often this browser and machine can show a picture of the size of the fabric's canvas, when nothing but one copy of it is
+// to be done: what the frames per second of a lab are to be compared with.
+function yardstick(page) {
+  return page.evaluate(async () => {
+    const fabric = document.querySelector('canvas');
+    const shown = document.createElement('canvas');
+    const copied = document.createElement('canvas');
+    copied.width = shown.width = fabric.width;
+    copied.height = shown.height = fabric.height;
+    Object.assign(shown.style, { position: 'fixed', inset: '0', zIndex: 9999 });
+    document.body.append(shown);
+    copied.getContext('2d').fillRect(0, 0, 100, 100);
+    const context = shown.getContext('2d');
+    const began = performance.now();
+    let frames = 0;
+    for (; performance.now() - began < 2000; ++frames) {
+      await new Promise((next) => requestAnimationFrame(next));
+      context.fillStyle = frames % 2 ? '#eee' : '#fff';
+      context.fillRect(0, 0, shown.width, shown.height);
+      context.drawImage(copied, frames % 100, 0);
+    }
+    shown.remove();
+    return Math.round(frames / 2);
+  });
+}
+
 // Moves the picture of a lab for two seconds, folded and unfolded. Asserted is how long this page's own code takes for a
 // frame: that depends less on what else this machine does than frames per second do. A frame at 60/s has 16.7 ms, half of
-// which is the browser's; what is drawn anew, four times a second, may take all of it.
+// which is the browser's. A worker draws what is shown in it.
 async function drawnInTime(lab) {
   const kMostMoved = 8; // ms, of 95 % of the frames while it moves
-  const kMostDrawn = 16.7; // ms, half of the times that all is drawn
+  const kMostDrawn = 250; // ms, of 95 % of the pictures: a sample comes as often
+  down(); // the other lab would take a processor
   const large = up(file.replace('lab.yaml', lab));
   const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
   const wide = await context.newPage();
@@ -437,16 +464,23 @@ async function drawnInTime(lab) {
     const canvas = document.querySelector('canvas');
     const { railyardFrames: frames } = globalThis;
     const began = performance.now();
-    const before = frames.painted;
+    const intervals = [];
+    let last = began;
     frames.moved.length = frames.drawn.length = 0;
     for (let i = 0; performance.now() - began < 2000; ++i) {
       await new Promise((next) => requestAnimationFrame(next));
+      intervals.push(performance.now() - last);
+      last += intervals.at(-1);
       // Moved, and from time to time at rest: then all of it is drawn anew.
       if (performance.now() % 500 < 250) canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: i % 40 < 20 ? -30 : 30, clientX: 500, clientY: 300, bubbles: true, cancelable: true }));
     }
     const share = (times, of) => [...times].sort((a, b) => a - b)[Math.floor(times.length * of)] ?? 0;
-    return { rate: Math.round((frames.painted - before) / 2), moved: frames.moved.length, drawn: frames.drawn.length, p95: share(frames.moved, 0.95), median: share(frames.drawn, 0.5) };
+    return {
+      rate: Math.round(intervals.length / 2), interval: share(intervals, 0.95),
+      moved: frames.moved.length, p95: share(frames.moved, 0.95), drawn: frames.drawn.length, p95Drawn: share(frames.drawn, 0.95),
+    };
   });
+  console.log(`      ${lab}: this browser copies an empty picture of that size ${await yardstick(wide)} times per second`);
   for (const [how, button] of [['folded', null], ['unfolded', 'Unfold'], ['folded again', 'Fold']]) {
     const began = Date.now();
     if (button) {
@@ -459,10 +493,10 @@ async function drawnInTime(lab) {
     const took = Date.now() - began;
     const m = await moved();
     const ms = (t) => t.toFixed(1);
-    console.log(`      ${lab}, ${how}: ${button ? `after ${took} ms, ` : ''}${m.rate} frames/s; of the page's own time p95 ${ms(m.p95)} ms in ${m.moved} moved frames, median ${ms(m.median)} ms in ${m.drawn} drawn ones`);
+    console.log(`      ${lab}, ${how}: ${button ? `after ${took} ms, ` : ''}${m.rate} frames/s, p95 of their distance ${ms(m.interval)} ms; of the page's own time p95 ${ms(m.p95)} ms in ${m.moved} moved frames, ${ms(m.p95Drawn)} ms for ${m.drawn} drawn pictures`);
     assert.ok(m.drawn > 0, 'it is drawn');
     assert.ok(m.p95 <= kMostMoved, `p95 of a moved frame is ${ms(m.p95)} ms; expected at most ${kMostMoved}`);
-    assert.ok(m.median <= kMostDrawn, `a drawn frame takes ${ms(m.median)} ms; expected at most ${kMostDrawn}`);
+    assert.ok(m.p95Drawn <= kMostDrawn, `p95 of a drawn picture is ${ms(m.p95Drawn)} ms; expected at most ${kMostDrawn}`);
   }
   await wide.screenshot({ path: `${process.env.OUT}/${lab}.png` });
   await context.close();

@@ -50,5 +50,5 @@ cat <<'MSG'
 These were ib_write_bw and Open MPI as Debian ships them: their packets crossed two leaves and two spines, with queues,
 ECN marks and PFC. docs/applications.md shows how to run your own program and how to break the fabric under it.
 
-  tools/applications/compare.sh --report build/compare     # RoCEv2 against Ultra Ethernet, with an incast and a link flap
+  tools/applications/compare.sh --report build/compare     # RoCEv2, Ultra Ethernet and TCP, with an incast and a link flap
 MSG

@@ -12,9 +12,13 @@ import { clearOverlay, overlay } from '../ways';
 import { draw, kMostMoving, type Layers, strandsOf } from './draw';
 import { along, type Bounds, fit, type Point, stretched, type View, zoomedAt } from './geometry';
 import { hit, neighbour } from './hit';
+import { LargePicture } from './largePicture';
 
 export const layers = signal<Layers>({ queues: true, marks: true, pauses: true, drops: true });
 export const searched = signal('');
+
+// This browser has no worker that draws: a large lab is drawn here, too.
+let noWorker = false;
 
 // When the fabric has first been painted, with what its links carry.
 let painted: () => void;
@@ -22,7 +26,6 @@ export const firstPicture = new Promise<void>((done) => (painted = done));
 
 const kAspect = 0.52; // height by width of the picture, about
 const kLeastZoom = 0.01;
-const kMoving = 140; // ms after the last move
 const kMostZoom = 8;
 
 export function foundNodes(of: Layout, text: string): Set<string> {
@@ -58,7 +61,6 @@ export function Fabric() {
   const hovered = useRef<Selection>({ kind: 'none' });
   const dirty = useRef(true);
   const moved = useRef(false); // by the user: then it stays
-  const movedAt = useRef(-Infinity); // of the last move
   const held = useRef({ pointers: new Map<number, Point>(), pressed: null as Point | null, dragged: false });
   const said = layout.value;
   const of = useMemo(() => said && stretched(said, kAspect), [said]);
@@ -84,12 +86,23 @@ export function Fabric() {
     let width = 0;
     let height = 0;
     const began = performance.now();
-    // Of large labs, what was drawn last: while the picture is moved, this is moved.
     const large = strands.length > kMostMoving;
-    const last = document.createElement('canvas');
-    let lastView: View | null = null;
-    let paintedAt = -Infinity;
-    // What there was to paint: nothing, the last picture at another place, all of it.
+    let arrived = false; // a picture of a large lab
+    const arrives = (took: number) => {
+      arrived = true;
+      keep(frames.drawn, took);
+    };
+    const fails = () => {
+      noWorker = true;
+      dirty.current = true;
+    };
+    const picture = large ? new LargePicture(of, arrives, fails) : null;
+    const scene = (phase: number) => ({
+      sample: shownSample.value, degraded: degradedLinks.value, nodes: nodeHealth.value, selection: selection.value,
+      hovered: hovered.current, overlay: overlay.value, found: foundNodes(of, searched.value), layers: layers.value, phase,
+      palette: palette(),
+    });
+    // What there was to paint: nothing, the last picture of a large lab, all of it.
     const paintNow = (): 'nothing' | 'moved' | 'drawn' => {
       const ratio = window.devicePixelRatio || 1;
       if (c.clientWidth !== width || c.clientHeight !== height || c.width !== Math.round(c.clientWidth * ratio)) {
@@ -101,37 +114,19 @@ export function Fabric() {
       }
       if (width === 0 || height === 0) return 'nothing';
       if (!moved.current) view.current = fit(boundsOf(of), width, height);
-      // Also where a frame takes longer than that: a slow machine does not draw all of it for each move.
-      const isMoving = movedAt.current > paintedAt || performance.now() - movedAt.current < kMoving;
-      paintedAt = performance.now();
-      if (large && lastView && isMoving) {
-        const context = c.getContext('2d')!;
-        const f = view.current.zoom / lastView.zoom;
-        context.setTransform(1, 0, 0, 1, 0, 0);
-        context.fillStyle = palette().paper;
-        context.fillRect(0, 0, c.width, c.height);
-        context.setTransform(f, 0, 0, f, (view.current.x - lastView.x * f) * ratio, (view.current.y - lastView.y * f) * ratio);
-        context.drawImage(last, 0, 0);
-        dirty.current = true;
-        return 'moved';
-      }
-      const moves = !still.matches && connection.value.kind === 'live' && !(shownSample.value?.held ?? true) &&
-        !large;
-      if (!dirty.current && !moves) return 'nothing';
-      dirty.current = false;
       const context = c.getContext('2d');
       if (!context) return 'nothing';
-      draw(context, {
-        layout: of, strands, sample: shownSample.value, degraded: degradedLinks.value, nodes: nodeHealth.value,
-        selection: selection.value, hovered: hovered.current, overlay: overlay.value, found: foundNodes(of, searched.value),
-        layers: layers.value, phase: moves ? (performance.now() - began) / 1000 + 1e-3 : 0, palette: palette(),
-      }, view.current, width, height, ratio);
-      if (large) {
-        last.width = c.width;
-        last.height = c.height;
-        last.getContext('2d')!.drawImage(c, 0, 0);
-        lastView = view.current;
+      if (picture && !noWorker) {
+        const isMoved = dirty.current || arrived;
+        if (dirty.current && picture.order({ shown: scene(0), view: view.current, width, height, ratio })) dirty.current = false;
+        arrived = false;
+        return isMoved && picture.show(context, view.current, ratio, palette().paper) ? 'moved' : 'nothing';
       }
+      const moves = !still.matches && connection.value.kind === 'live' && !(shownSample.value?.held ?? true) && !large;
+      if (!dirty.current && !moves) return 'nothing';
+      dirty.current = false;
+      draw(context, { layout: of, strands, ...scene(moves ? (performance.now() - began) / 1000 + 1e-3 : 0) }, view.current, width,
+        height, ratio);
       return 'drawn';
     };
     const paint = () => {
@@ -140,15 +135,17 @@ export function Fabric() {
       const how = paintNow();
       if (how === 'nothing') return;
       ++frames.painted;
-      const kept = frames[how];
-      if (kept.push(performance.now() - from) > kKeptFrames) kept.shift();
+      keep(frames[how], performance.now() - from);
       if (frames.painted === 1) {
         performance.mark('railyard-first-picture');
         painted();
       }
     };
     frame = requestAnimationFrame(paint);
-    return () => cancelAnimationFrame(frame);
+    return () => {
+      cancelAnimationFrame(frame);
+      picture?.close();
+    };
   }, [of, strands]);
 
   if (!of) return <div class="fabric empty">Loading the fabric…</div>;
@@ -164,7 +161,6 @@ export function Fabric() {
   const change = (v: View) => {
     view.current = v;
     moved.current = true;
-    movedAt.current = performance.now();
     dirty.current = true;
   };
   const select = (s: Selection) => {
@@ -278,7 +274,8 @@ export function Fabric() {
   );
 }
 
-// For measurements: frames painted so far; and how long this code took for each of the last of them, ms, by what it painted.
+// For measurements: frames painted so far; and for the last of them, how long it took, ms, to show what a worker drew, and to draw it.
 const kKeptFrames = 600;
+const keep = (kept: number[], took: number) => void (kept.push(took) > kKeptFrames && kept.shift());
 export const frames = { painted: 0, moved: [] as number[], drawn: [] as number[] };
 (globalThis as { railyardFrames?: typeof frames }).railyardFrames = frames;
