@@ -400,6 +400,17 @@ const steps = {
     await watcher.getByRole('button', { name: 'Show the whole lab' }).click();
     await other.close();
   },
+  async 'a daemon that is stopped is said to be silent, and is heard again'() {
+    const { body } = await api(lab, 'GET', '/lab');
+    process.kill(body.pid, 'SIGSTOP');
+    try {
+      await page.getByRole('alert').filter({ hasText: 'No news from the daemon since' }).waitFor();
+    } finally {
+      process.kill(body.pid, 'SIGCONT');
+    }
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+    assert.equal(await page.getByRole('alert').filter({ hasText: 'No news' }).count(), 0);
+  },
   async 'a daemon that is killed shows at once, and one that is started anew asks for a link'() {
     assert.deepEqual(complaints, [], 'no errors in the console so far');
     const { body } = await api(lab, 'GET', '/lab');

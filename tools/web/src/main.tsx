@@ -9,7 +9,7 @@ import { nanoseconds, percent } from './format';
 import { Clock, Done, Faults, Links, Log } from './panels/Lists';
 import { Selected } from './panels/Selected';
 import { later } from './later';
-import { activeFaults, connection, daemonVersion, isRun, labName, layout, message, sample, selection } from './store';
+import { activeFaults, connection, daemonVersion, isRun, labName, layout, message, sample, selection, silentSince } from './store';
 import { isUnfolded, loadLayout, open, start } from './stream';
 import { palette, setTheme, theme, useColour } from './theme';
 import { followHappenings } from './ways';
@@ -37,7 +37,8 @@ function Status() {
   const c = connection.value;
   const s = sample.value;
   const [kind, text] =
-    c.kind === 'live' ? (s?.held ? ['held', 'paused'] : ['live', 'live'])
+    c.kind === 'live' && silentSince.value !== null ? ['wait', 'silent']
+    : c.kind === 'live' ? (s?.held ? ['held', 'paused'] : ['live', 'live'])
     : c.kind === 'loading' ? ['wait', 'loading'] : c.kind === 'lost' ? ['wait', 'reconnecting']
     : c.kind === 'ended' ? ['gone', 'ended'] : ['gone', 'not connected'];
   return <span class={`status ${kind}`} role="status">{text}</span>;
@@ -174,6 +175,8 @@ function Lost() {
   const c = connection.value;
   if (c.kind === 'ended')
     return <div class="banner ended" role="alert">{c.why} What you see is its last picture, from {new Date(c.since).toLocaleTimeString('en-GB')}.</div>;
+  if (c.kind === 'live' && silentSince.value !== null)
+    return <div class="banner lost" role="alert">No news from the daemon since {new Date(silentSince.value).toLocaleTimeString('en-GB')}: it has been stopped, or its machine or the network is overloaded.</div>;
   if (c.kind !== 'lost' && c.kind !== 'gone') return null;
   return (
     <div class={`banner ${c.kind}`} role="alert">
@@ -223,7 +226,7 @@ function Page() {
       <Header />
       <Lost />
       <OtherVersion />
-      <main class={c.kind === 'gone' ? 'stale' : ''}>
+      <main class={c.kind === 'gone' || silentSince.value !== null ? 'stale' : ''}>
         <section class="picture" aria-label="Picture of the fabric">
           <Fabric />
           <Legend />

@@ -14,6 +14,8 @@ export type Connection =
   | { kind: 'ended'; why: string; since: number }; // it said so: the lab was stopped, or the run is over
 
 export const connection = signal<Connection>({ kind: 'loading' });
+// The last time, in ms, that the daemon was heard of, if that is long ago though the connection stands.
+export const silentSince = signal<number | null>(null);
 export const labName = signal('');
 // Of the daemon that this page came from, and of the one that answers now.
 export const daemonVersion = signal<{ loaded: string; now: string }>({ loaded: '', now: '' });

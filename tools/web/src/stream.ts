@@ -3,7 +3,7 @@ import { batch } from '@preact/signals';
 
 import { ask, exchangeCode, Problem, takeCode } from './api';
 import {
-  addHappenings, connection, daemonVersion, forget, happenings, isRun, labName, labState, layout, onPhone, sample, schema, selection,
+  addHappenings, connection, daemonVersion, forget, happenings, isRun, labName, labState, layout, onPhone, sample, schema, selection, silentSince,
 } from './store';
 import type { Happening, LabState, Layout, Overview, Sample } from './types';
 import type { FabricSchema } from './faultForm';
@@ -11,7 +11,10 @@ import type { FabricSchema } from './faultForm';
 const kRetry = 1000; // ms
 const kGoneAfter = 3; // attempts without an answer
 
+const kSilence = 5000; // ms; samples come four times a second
+
 let source: EventSource | null = null;
+let heard = 0; // when the last event came, ms
 let failures = 0;
 let unfolded = false;
 
@@ -39,6 +42,9 @@ export async function start(): Promise<void> {
   const phone = window.matchMedia('(max-width: 640px)');
   onPhone.value = phone.matches;
   phone.addEventListener('change', () => (onPhone.value = phone.matches));
+  window.setInterval(() => {
+    if (connection.value.kind === 'live' && Date.now() - heard > kSilence) silentSince.value = heard;
+  }, 1000);
   // A new link in the same tab changes the fragment alone.
   window.addEventListener('hashchange', () => {
     if (window.location.hash.includes('code=')) void enter();
@@ -98,16 +104,24 @@ function noteVersion(version: string): void {
   daemonVersion.value = { ...daemonVersion.value, now: version, loaded: daemonVersion.value.loaded || version };
 }
 
+function hear(): void {
+  heard = Date.now();
+  silentSince.value = null;
+}
+
 function listen(): void {
   source?.close();
+  hear();
   source = new EventSource('/v1/events?every=250ms');
   source.addEventListener('hello', (e) => {
     failures = 0;
+    hear();
     const hello = JSON.parse(e.data) as { ends: number };
     if (layout.value && hello.ends !== 2 * layout.value.links.length) void loadLayout().catch(() => undefined);
     connection.value = { kind: 'live' };
   });
   source.addEventListener('sample', (e) => {
+    hear();
     sample.value = JSON.parse(e.data) as Sample;
   });
   source.addEventListener('state', (e) => {
