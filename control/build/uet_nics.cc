@@ -396,7 +396,8 @@ uet::EncapsulationConfig UetNics::encapsulation(const spec::PortName& name, cons
 }
 
 // DEVIATION: a round trip between applications takes the time of two processes and of the fabric between them, however
-// short the path is; without it NSCC would take that for a queue. `nscc.base-rtt` says another.
+// short the path is; without it NSCC would take that for a queue. `nscc.base-rtt` says another. A round trip in which all of
+// them happened to have a processor is not typical: the window does not become that of such a path.
 libfabric::NicSettings UetNics::application_settings(const spec::Lab& lab, const spec::PortName& name, BitRate rate,
                                                      Framing framing, std::uint32_t mtu) {
   constexpr Duration kProcesses{100'000'000};
@@ -413,7 +414,9 @@ libfabric::NicSettings UetNics::application_settings(const spec::Lab& lab, const
   Nic& nic = nics.add_nic(name, like);
   nic.rate = rate;
   nic.framing = framing;
-  return {nics.engine_config(name, nic), nics.encapsulation(name, nic)};
+  libfabric::NicSettings out{nics.engine_config(name, nic), nics.encapsulation(name, nic)};
+  if (auto* const nscc = std::get_if<uet::NsccConfig>(&out.engine.congestion)) nscc->keeps_base_rtt = true;
+  return out;
 }
 
 void UetNics::connect(Flow& flow, const uet::FlowConfig& config, const uet::AddressVector& forth,

@@ -35,7 +35,7 @@ void Nscc::on_sent(Instant now, std::uint32_t octets) noexcept {
 double Nscc::take_delay(const AckSignals& ack) noexcept {
   if (!ack.rtt) return avg_delay_;
   rtt_ = *ack.rtt;
-  if (*ack.rtt < base_rtt_) {
+  if (*ack.rtt < base_rtt_ && !config_.keeps_base_rtt) {
     base_rtt_ = std::max(*ack.rtt, Duration{1});
     max_wnd_ = window(config_, base_rtt_);
   }

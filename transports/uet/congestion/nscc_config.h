@@ -20,6 +20,7 @@ struct NsccNetwork {
 struct NsccConfig {
   BitRate rate{};
   Duration base_rtt{};
+  bool keeps_base_rtt = false;   // a shorter round trip does not make it shorter
   Duration target{};             // the queueing delay that is wanted
   double alpha = 0;              // proportional increase: octets a round trip, per picosecond below the target
   double fi = 0;                 // fair increase: octets a round trip

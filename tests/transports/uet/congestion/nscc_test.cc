@@ -43,6 +43,20 @@ TEST(NsccConfig, FollowsFromTheNetwork) {
   EXPECT_DOUBLE_EQ(Nscc(kReference).cwnd(), 225'000) << "1.5 x BDP";
 }
 
+// On an idle path that is shorter than was thought, the window is that of the path; where round trips contain the time of
+// programs, one that was quick says nothing of the others.
+TEST(Nscc, ARoundTripThatIsShorterMakesTheLargestWindowSmallerUnlessTheBaseRttIsKept) {
+  for (const bool keeps : {false, true}) {
+    NsccConfig config = kReference;
+    config.keeps_base_rtt = keeps;
+    Nscc nscc(config);
+    nscc.on_sent(at({}), kPacket);
+    nscc.on_ack(at(3_us), {.newly = kPacket, .rtt = 3_us});
+    EXPECT_EQ(nscc.base_rtt(), keeps ? 12_us : 3_us);
+    EXPECT_DOUBLE_EQ(nscc.cwnd(), keeps ? 225'000 : 225'000.0 / 4);
+  }
+}
+
 TEST(NsccConfig, ScalesWithRateAndRoundTrip) {
   const NsccConfig c = NsccConfig::of({.rate = 400_Gbps, .base_rtt = 6_us, .mtu = 2048, .trimming = false});
   EXPECT_EQ(c.target, 6_us) << "one round trip where nobody trims";
