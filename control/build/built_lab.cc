@@ -278,6 +278,7 @@ class BuiltLab::Builder {
     config.fecs = routes_.fecs;
     config.others_changed = networks_.others_changed(node.name);
     config.shared = networks_.shared(node.name);
+    config.buses = buses_of(n);
     std::vector<NicDriver> drivers;
     for (std::size_t p = 0; p < node.nics.size(); ++p) {
       const spec::NicSpec& nic_spec = node.nics[p];
@@ -290,7 +291,9 @@ class BuiltLab::Builder {
       c.trust = trust_map(qos);
       for (std::size_t k = 0; k < kPriorities; ++k) c.scheduling[k] = scheduling_of(qos.classes[k]);
       std::optional<BitRate> taken = profile.receive.rate;
-      if (const auto bus = spec::pcie_rate(lab_, node); bus && *bus < link_at(n, p).rate) {
+      const bool shares = std::ranges::any_of(
+          config.buses, [&](const BusConfig& b) { return std::ranges::find(b.nics, PortIndex{static_cast<std::uint16_t>(p)}) != b.nics.end(); });
+      if (const auto bus = spec::pcie_rate(lab_, node); bus && (shares || *bus < link_at(n, p).rate)) {
         c.bus = *bus;
         taken = std::min(*bus, taken.value_or(*bus));
       }
@@ -310,6 +313,21 @@ class BuiltLab::Builder {
       drivers.push_back(make_driver(node, p, c));
     }
     built_.fabric_.add<Host>(node.name, std::move(config), std::move(drivers));
+  }
+
+  // What NICs of a host share, where it carries less than their links.
+  std::vector<BusConfig> buses_of(std::size_t n) const {
+    std::vector<BusConfig> buses;
+    for (const spec::PcieGroup& group : spec::pcie_groups(lab_, lab_.nodes[n])) {
+      BusConfig& bus = buses.emplace_back(BusConfig{group.uplink, {}});
+      std::int64_t links = 0;
+      for (const int nic : group.nics) {
+        bus.nics.push_back(PortIndex{static_cast<std::uint16_t>(nic - 1)});
+        links += link_at(n, static_cast<std::size_t>(nic) - 1).rate.bps;
+      }
+      if (links <= group.uplink.bps) buses.pop_back();
+    }
+    return buses;
   }
 
   bool has_uet_traffic(const spec::PortName& nic) const {

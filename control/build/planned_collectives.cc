@@ -5,6 +5,7 @@
 
 #include "control/spec/collective_ranks.h"
 #include "control/spec/rank_links.h"
+#include "control/spec/scale_up_share.h"
 #include "dataplane/base/hash.h"
 
 namespace railyard::build {
@@ -14,13 +15,19 @@ std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::Coll
   for (std::size_t i = 0; i < lab.collectives.size(); ++i) {
     const spec::CollectiveSpec& c = lab.collectives[i];
     if (c.transport != transport) continue;
-    PlannedCollective planned{i, {}, {}, {}};
+    PlannedCollective planned;
+    planned.spec = i;
     for (spec::RankAt& rank : spec::ranks_at(lab, c)) {
       planned.nics.push_back(std::move(rank.nic));
       planned.gpus.push_back(rank.gpu);
     }
-    const auto n = static_cast<std::uint32_t>(planned.nics.size());
     planned.programs = spec::programs_of(lab, c, planned.nics);
+    for (spec::RankAt& reducer : spec::reducers(lab, c)) {
+      planned.nics.push_back(std::move(reducer.nic));
+      planned.gpus.push_back(reducer.gpu);
+      ++planned.reducers;
+    }
+    const auto n = static_cast<std::uint32_t>(planned.nics.size());
     if (spec::RankLinks links(lab, planned.nics); !links.all_by_their_own() && !spec::has_agents(lab, planned.nics))
       for (std::uint32_t r = 0; r < n; ++r)
         for (const RankConnection& to : planned.programs[r].connections)
@@ -51,14 +58,16 @@ constexpr std::uint64_t kAllSteps = ~std::uint64_t{0};
 
 CollectiveConfig config_of(const spec::Lab& lab, std::size_t collective) {
   const spec::CollectiveSpec& c = lab.collectives[collective];
+  const Duration launch = c.launch_cost ? *c.launch_cost : spec::costs_of(lab, c, spec::ranks(lab, c)).launch;
   return {.index = static_cast<std::uint32_t>(collective),
           .element = c.element_octets(),
           .repeats = static_cast<std::uint32_t>(c.repeats),
           .start = Instant{} + c.start,
           .gap = c.gap,
           .reduce_rate = c.reduce_rate,
-          .launch_cost = c.launch_cost,
-          .step_cost = c.step_cost,
+          .launch_cost = launch,
+          .step_cost = c.step_cost.value_or(Duration{}),
+          .scale_up_share = spec::scale_up_share(lab, c),
           .seed = lab.run.seed.value,
           .jitter_ppm = c.jitter_ppm,
           .stop = lab.run.duration ? Instant{} + *lab.run.duration : Instant::never(),

@@ -25,9 +25,13 @@ struct PlannedCollective {
   std::vector<spec::PortName> nics;
   std::vector<int> gpus;  // from 1; 0: the NIC is the rank
   std::vector<RankProgram> programs;
+  // The last so many of these are reducers in switches (spec::reducers()), and no ranks.
+  std::size_t reducers = 0;
   // By rank, peer and channel: its NIC to that, where it is another one than its own (spec/rank_links.h).
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, spec::PortName> towards{};
 
+  std::size_t ranks() const noexcept { return nics.size() - reducers; }
+  std::vector<spec::PortName> rank_nics() const { return {nics.begin(), nics.begin() + static_cast<std::ptrdiff_t>(ranks())}; }
   const spec::PortName& nic(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) const {
     const auto other = towards.find({rank, peer, channel});
     return other == towards.end() ? nics[rank] : other->second;

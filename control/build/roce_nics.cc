@@ -216,7 +216,7 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
       with_agents.push_back(make_with_agents(std::move(planned), way));
       continue;
     }
-    const spec::TrafficSpec like = spec::like_traffic(c);
+    const std::size_t n = planned.nics.size();
     std::vector<roce::CollectiveEnd> ends;
     for (const spec::PortName& nic : planned.nics) {
       const spec::RoceNicSpec& s = settings(nic);
@@ -232,10 +232,10 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
     auto ranks = roce::CollectiveConnection::make(
         config_of(lab_, i), std::move(planned.programs), ends,
         [&](std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
-          return way(planned.nic(from, to, channel), planned.nic(to, from, channel), like);
+          return way(planned.nic(from, to, channel), planned.nic(to, from, channel), spec::like_traffic(c, n, from, to));
         },
         chance_of(lab_, i));
-    made.push_back({i, std::move(planned.nics), std::move(planned.gpus), std::move(ranks), std::move(through)});
+    made.push_back({i, planned.reducers, std::move(planned.nics), std::move(planned.gpus), std::move(ranks), std::move(through)});
   }
   collectives_.clear();
   return {std::move(made), std::move(with_agents)};
@@ -261,7 +261,7 @@ AgentCollective RoceNics::make_with_agents(PlannedCollective planned, const Way&
   for (std::uint32_t from = 0; from < n; ++from)
     for (std::uint32_t to = 0; to < n; ++to)
       if (from != to && made.ends[from].nic != nullptr)
-        made.ways[{from, to}] = way(planned.nics[from], planned.nics[to], like);
+        made.ways[{from, to}] = way(planned.nics[from], planned.nics[to], spec::like_traffic(c, n, from, to));
   made.make_ranks(std::move(planned.programs));
   for (std::uint32_t r = 0; r < n; ++r)
     if (!made.is_agents(r)) made.programs[r] = {};

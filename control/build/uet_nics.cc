@@ -97,7 +97,7 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
       add_nic(name, t).completions += static_cast<std::size_t>(t.roce.qps) * each;
   }
   for (const PlannedCollective& planned : collectives_)
-    like_.push_back(spec::like_traffic(lab.collectives[planned.spec]));
+    like_.push_back(spec::all_like_traffic(lab.collectives[planned.spec]));
   for (std::size_t i = 0; i < collectives_.size(); ++i) note_ranks(i);
   if (nics_.empty()) return;
   find_network(plans);
@@ -114,10 +114,12 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
 
 void UetNics::note_ranks(std::size_t collective) {
   const PlannedCollective& planned = collectives_[collective];
-  for (const spec::PortName& name : planned.nics) add_nic(name, like_[collective]).ranks = true;
-  for (const auto& [ends, name] : planned.towards) {
-    Nic& nic = add_nic(name, like_[collective]);
-    nic.ranks = nic.carries = nics_.at(planned.nics[std::get<0>(ends)]).carries = true;
+  for (const spec::TrafficSpec& like : like_[collective]) {
+    for (const spec::PortName& name : planned.nics) add_nic(name, like).ranks = true;
+    for (const auto& [ends, name] : planned.towards) {
+      Nic& nic = add_nic(name, like);
+      nic.ranks = nic.carries = nics_.at(planned.nics[std::get<0>(ends)]).carries = true;
+    }
   }
 }
 
@@ -158,20 +160,20 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
         .mode = c.service == spec::CollectiveService::kRud ? uet::DeliveryMode::kRud : uet::DeliveryMode::kRod};
     std::vector<uet::CollectiveEnd> ends;
     Collective& collective = made.emplace_back(
-        Collective{.spec = planned.spec, .nics = planned.nics, .gpus = planned.gpus, .through = nics_of_connections(planned)});
+        Collective{.spec = planned.spec, .reducers = planned.reducers, .nics = planned.nics, .gpus = planned.gpus, .through = nics_of_connections(planned)});
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
-      job.data_class = class_at(collective.nics[r], like_[i]);
+      job.data_class = class_at(collective.nics[r], like_[i].front());
       job.pid_on_fep = static_cast<std::uint16_t>(collective.gpus[r]);
       const Duration phase = clocks_.phase(collective.nics[r], static_cast<std::uint32_t>(c.path_mtu));
       uet::UetRank& rank =
           nic.add_rank(starting_later(config_of(lab_, planned.spec), phase), std::move(planned.programs[r]), job);
       ends.push_back({&rank, &nic, static_cast<std::uint32_t>(collective.gpus[r])});
-      use_nics(rank, planned, static_cast<std::uint32_t>(r), like_[i]);
+      use_nics(rank, planned, static_cast<std::uint32_t>(r), like_[i].front());
       collective.ranks.push_back(&rank);
     }
     uet::connect_ranks(ends, [&](std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
-      return way(planned.nic(from, to, channel), planned.nic(to, from, channel), like_[i]);
+      return way(planned.nic(from, to, channel), planned.nic(to, from, channel), like_[i].front());
     });
   }
   collectives_.clear();
@@ -187,6 +189,8 @@ void UetNics::use_nics(uet::UetRank& rank, const PlannedCollective& planned, std
     const auto [known, is_new] = numbers.try_emplace(nic, 0);
     if (is_new) known->second = nics_.at(nic).endpoint->carry_for(rank, class_at(nic, like));
     rank.use_nic(c, known->second);
+    const spec::TrafficSpec own = spec::like_traffic(lab_.collectives[planned.spec], planned.nics.size(), r, to.peer);
+    if (!are_of_one_class(own, like)) rank.use_class(c, class_at(nic, own));
   }
 }
 
@@ -226,7 +230,7 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
         if (const auto rank = static_cast<std::uint32_t>(r);
             !c.scale_up && (c.channel == 0 || !collectives_[i].towards.empty()))
           consider(collectives_[i].nic(rank, c.peer, c.channel), collectives_[i].nic(c.peer, rank, c.channel),
-                   like_[i]);
+                   like_[i].front());
 }
 
 // What a switch does with it.

@@ -80,7 +80,7 @@ class UetNics {
   Duration base_rtt_{};  // of the longest way there and back
   std::map<spec::PortName, Nic> nics_;
   std::vector<PlannedCollective> collectives_;  // until they are made
-  std::vector<spec::TrafficSpec> like_;         // their packets
+  std::vector<std::vector<spec::TrafficSpec>> like_;  // their packets, of each kind
 };
 
 }  // namespace railyard::build

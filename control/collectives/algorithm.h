@@ -19,6 +19,7 @@ struct Layout {
   std::vector<std::uint32_t> group{};  // by rank: its host if there are scale-up networks, else its leaf
   bool in_hosts = false;               // groups are hosts, or
   bool in_networks = false;            // several hosts that share a scale-up network; in_hosts, too
+  bool reduces = false;                // some switches do
 };
 
 // Why an algorithm cannot be used: the key to change, and what is wrong and expected.
@@ -57,6 +58,8 @@ struct Algorithm {
   // Each channel leaves hosts with scale-up networks by another NIC, so there are as many channels as ranks in a host if the
   // lab does not say. Others use all NICs in each channel.
   bool channels_by_nic = false;
+  // Switches add and multicast: CollectiveShape::reduction has trees.
+  bool in_switches = false;
   // Transfers of one channel, which has so many octets of a rank's data, at most: all ranks together, before messages are
   // split by `chunk`.
   double (*transfers)(const Layout& layout, double octets) = nullptr;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "control/collectives/protocol.h"
+#include "control/collectives/reduction.h"
 #include "control/collectives/registry.h"
 #include "dataplane/base/time.h"
 #include "transports/base/rank_program.h"
@@ -29,7 +31,10 @@ struct CollectiveShape {
   std::vector<std::uint32_t> host{};
   std::vector<std::uint32_t> rail{};
   std::vector<std::uint32_t> tray{};
+  ReductionNetwork reduction{};  // of algorithms that are in switches
   bool pxn = false;  // across hosts and rails by way of the rank at the destination's rail
+  // Of each message that comes, its steps' time (CollectiveStep::time); `launch` is the ranks' (CollectiveConfig).
+  ProtocolCosts costs{};
   // All-reduce, of a step of training: each rank computes so long before the backward pass and in it, and in the latter
   // the data are there bucket by bucket, each an all-reduce of its own. All 0: they are there at the beginning.
   Duration forward{};
@@ -50,7 +55,7 @@ struct CollectiveShape {
   }
 };
 
-// The programs of `ranks` ranks, at least 2. The shape is one that spec::check_collectives() lets pass.
+// The programs of `ranks` ranks, at least 2, and behind them those of the reducers that the shape has. The shape is one that spec::check_collectives() lets pass.
 std::vector<RankProgram> plan_collective(const CollectiveShape& shape, std::uint32_t ranks);
 
 // Of this collective: that of its operation; of an all-to-all of unequal parts, where the rank that sends or gets most

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "control/collectives/collective_plan.h"
 
@@ -34,8 +35,16 @@ std::uint64_t data_octets(const CollectiveShape& shape, std::uint32_t ranks) {
 Plan::Plan(const CollectiveShape& shape, std::uint32_t ranks)
     : shape_(shape),
       ranks_(ranks),
-      build_(ranks, data_octets(shape, ranks), shape.chunk, traits(shape.operation).sums) {
-  if (!shape.host.empty()) build_.set_places(shape.host, shape.rail, shape.tray, shape.pxn);
+      build_(ranks, data_octets(shape, ranks), shape.chunk, traits(shape.operation).sums, shape.reduction.latency) {
+  if (!shape.host.empty()) {
+    // Reducers are in the network that they are for, or at a place of their own.
+    std::vector<std::uint32_t> host = shape.host;
+    for (std::uint32_t i = 0; i < shape.reduction.latency.size(); ++i) host.push_back(ReductionNetwork::kNone - i);
+    for (std::uint32_t n = 0; n < shape.reduction.of_network.size(); ++n)
+      if (const auto reducer = shape.reduction.in_network(n)) host[ranks + *reducer] = n;
+    build_.set_places(std::move(host), shape.rail, shape.tray, shape.pxn);
+  }
+  build_.set_step_costs(shape.costs.step, shape.costs.scale_up_step, shape.costs.ps_per_octet);
   if (shape.matrix.empty()) return;
   out_at_.resize(shape.matrix.size());
   in_at_.resize(shape.matrix.size());

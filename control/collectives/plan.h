@@ -21,6 +21,8 @@ class Plan {
   const CollectiveShape& shape() const noexcept { return shape_; }
   std::uint32_t ranks() const noexcept { return ranks_; }
   std::uint32_t channel() const noexcept { return channel_; }
+  // What takes part in transfers as a rank does, and has no data of its own: reducer `number` of shape().reduction.
+  std::uint32_t reducer(std::uint32_t number) const noexcept { return ranks_ + number; }
 
   // Over the channel, from one rank to another: `range` is added to the receiver's, or put in its place there (`at`).
   // In an order in which transfers could go one after the other.

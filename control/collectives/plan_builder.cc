@@ -18,14 +18,20 @@ std::vector<Range> split(Range range, std::uint64_t parts, std::uint32_t element
   return out;
 }
 
-PlanBuilder::PlanBuilder(std::uint32_t ranks, std::uint64_t data_octets, std::uint32_t chunk, bool reduces)
-    : chunk_(chunk), programs_(ranks), writers_(ranks), after_(ranks), connections_(ranks) {
-  for (std::uint32_t r = 0; r < ranks; ++r) {
+PlanBuilder::PlanBuilder(std::uint32_t ranks, std::uint64_t data_octets, std::uint32_t chunk, bool reduces,
+                         const std::vector<Duration>& reducers)
+    : chunk_(chunk),
+      programs_(ranks + reducers.size()),
+      writers_(programs_.size()),
+      after_(programs_.size()),
+      connections_(programs_.size()) {
+  for (std::uint32_t r = 0; r < programs_.size(); ++r) {
     RankProgram& p = programs_[r];
     p.rank = r;
     p.ranks = ranks;
     p.data_octets = data_octets;
     p.reduces = reduces;
+    if (r >= ranks) p.reducer_latency = reducers[r - ranks];
   }
 }
 
@@ -46,11 +52,11 @@ void PlanBuilder::set_places(std::vector<std::uint32_t> host, std::vector<std::u
   host_ = std::move(host);
   rail_ = std::move(rail);
   tray_ = std::move(tray);
-  for (std::uint32_t r = 0; relays && r < host_.size(); ++r) relays_.try_emplace(at(r, rail_[r]), r);
+  for (std::uint32_t r = 0; relays && r < rail_.size(); ++r) relays_.try_emplace(at(r, rail_[r]), r);
 }
 
 std::optional<std::uint32_t> PlanBuilder::relay_of(std::uint32_t from, std::uint32_t to) const {
-  if (relays_.empty() || host_[from] == host_[to] || rail_[from] == rail_[to]) return std::nullopt;
+  if (relays_.empty() || std::max(from, to) >= rail_.size() || host_[from] == host_[to] || rail_[from] == rail_[to]) return std::nullopt;
   const auto found = relays_.find(at(from, rail_[to]));
   if (found == relays_.end()) return std::nullopt;
   return found->second;
@@ -129,6 +135,10 @@ std::pair<std::uint32_t, std::uint32_t> PlanBuilder::hop(std::uint32_t from, std
   r.peer_step = send;
   r.waits_for = 0;
   r.relays = CollectiveStep::kNone;
+  // Switches have a latency of their own.
+  if (!sink.reducer_latency)
+    r.time = (sink.connections[r.connection].scale_up ? scale_up_cost_ : network_cost_) +
+             Duration{static_cast<std::int64_t>(ps_per_octet_ * s.octets)};
   source.connections[s.connection].sends += 1;
   sink.connections[r.connection].receives += 1;
   source.steps.push_back(s);

@@ -27,13 +27,15 @@ std::vector<Range> split(Range range, std::uint64_t parts, std::uint32_t element
 
 class PlanBuilder {
  public:
-  // `chunk`: the most octets of a message, a multiple of `element`.
-  PlanBuilder(std::uint32_t ranks, std::uint64_t data_octets, std::uint32_t chunk, bool reduces);
+  // `chunk`: the most octets of a message, a multiple of `element`. Behind the ranks there are reducers, each with its
+  // latency: no ranks of the collective, since they have no input and no result.
+  PlanBuilder(std::uint32_t ranks, std::uint64_t data_octets, std::uint32_t chunk, bool reduces,
+              const std::vector<Duration>& reducers = {});
 
-  // By rank: its scale-up network, over which ranks of one reach each other (whoever has none is in one of its own); the
-  // rail of its NIC in its host; and which of the network's hosts that is (empty: each has only one). `relays`: what is
-  // for another network and another rail goes to the rank at that rail of its own host first, if there is one, and from
-  // there, as NCCL does it (PXN).
+  // By rank: its scale-up network, over which ranks of one reach each other (whoever has none is in one of its own), and behind
+  // the ranks those of reducers; the rail of its NIC in its host; and which of the network's hosts that is (empty: each has only
+  // one). `relays`: what is for another network and another rail goes to the rank at that rail of its own host first, if there is
+  // one, and from there, as NCCL does it (PXN).
   void set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail, std::vector<std::uint32_t> tray,
                   bool relays);
 
@@ -56,6 +58,13 @@ class PlanBuilder {
   void signal(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
               Range waits_for) {
     message(from, to, channel, range, at, CollectiveStep::Kind::kCopy, waits_for);
+  }
+
+  // What each message costs its receiver besides, over the network and within a scale-up network; and each of its octets.
+  void set_step_costs(Duration network, Duration scale_up, double ps_per_octet) noexcept {
+    network_cost_ = network;
+    scale_up_cost_ = scale_up;
+    ps_per_octet_ = ps_per_octet;
   }
 
   // Of messages from here on; as in the constructor.
@@ -101,6 +110,8 @@ class PlanBuilder {
   static void note(Writers& writers, Range range, std::uint32_t step, bool adds);
   void set_cuts();
 
+  Duration network_cost_{}, scale_up_cost_{};
+  double ps_per_octet_ = 0;
   std::uint32_t chunk_;
   std::vector<std::uint32_t> host_;  // by rank; empty: no scale-up networks
   std::vector<std::uint32_t> rail_;

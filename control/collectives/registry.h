@@ -20,6 +20,7 @@ extern const Algorithm kDirect;
 extern const Algorithm kHierarchicalRing;
 extern const Algorithm kHierarchicalTree;
 extern const Algorithm kDissemination;
+extern const Algorithm kInNetwork;
 // What stands for an algorithm where ranks do what a trace says; not in the list.
 extern const Algorithm kOfTrace;
 
@@ -27,6 +28,7 @@ extern const Algorithm kOfTrace;
 inline constexpr std::array kAlgorithms{
     &kRing,     &kTree,     &kSingleTree, &kHalvingDoubling,  &kHalving,
     &kDoubling, &kDirect,   &kHierarchicalRing, &kHierarchicalTree, &kDissemination,
+    &kInNetwork,
 };
 
 // Those that do `operation`, the usual one first; never empty.

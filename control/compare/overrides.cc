@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/collective_ranks.h"
 #include "control/spec/frame_tags.h"
 
 namespace railyard::compare {
@@ -64,7 +65,7 @@ Carried carried(const spec::Lab& lab) {
   for (const spec::CollectiveSpec& c : lab.collectives) {
     all.paths.push_back(c.path());
     if (c.is_uet()) all.uet.insert(all.paths.back());
-    add_classes(lab, c.dscp, all);
+    for (const spec::TrafficSpec& like : spec::all_like_traffic(c)) add_classes(lab, like.dscp, all);
   }
   if (all.paths.empty())
     throw std::invalid_argument(

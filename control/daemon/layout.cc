@@ -12,6 +12,7 @@
 #include "control/routing/graph.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/faults/fault_kind.h"
+#include "control/spec/reducers.h"
 #include "control/spec/value.h"
 
 namespace railyard::daemon {
@@ -86,7 +87,8 @@ json lines_json(const picture::Diagram& d, const picture::Picture& p) {
 
 }  // namespace
 
-json layout_json(const spec::Lab& lab, picture::Folding folding) {
+json layout_json(const spec::Lab& whole, picture::Folding folding) {
+  const spec::Lab lab = spec::without_reducers(whole);
   if (folding == picture::Folding::kNone && lab.nodes.size() > kMostUnfolded)
     throw api::ApiError(409, "the lab has " + std::to_string(lab.nodes.size()) + " nodes; at most " +
                                  std::to_string(kMostUnfolded) + " can be shown each by itself");

@@ -65,6 +65,8 @@ json LiveLab::start_collective(const build::Collective& collective) {
     const bool is_complete = std::ranges::all_of(collective.ranks, &CollectiveRank::complete);
     if (!was_stopped && !is_complete)
       throw ApiError(409, fmt::format("collective {} is still running; `railyard stop {}` stops it", spec.name, spec.name));
+    if (is_complete && !spec.traced.eras.empty())
+      throw ApiError(409, fmt::format("job {} has left out copies after failures; it cannot be repeated", spec.name));
     const std::uint32_t more = is_complete ? static_cast<std::uint32_t>(spec.repeats) : 0;
     for (std::size_t r = 0; r < collective.ranks.size(); ++r) {
       const PortRef nic = lab.port(collective.nics[r]);

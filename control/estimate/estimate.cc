@@ -49,7 +49,7 @@ class Fluid {
   }
 
  private:
-  enum class Kind : std::uint8_t { kBegin, kComputed, kDone };
+  enum class Kind : std::uint8_t { kBegin, kComputed, kDone, kArrives };
   struct Event {
     std::int64_t at;
     std::uint64_t order;
@@ -91,6 +91,7 @@ class Fluid {
     int frame = 0;            // octets of a full one
     double reduce_ps = 0;     // per octet
     std::int64_t step_cost = 0;
+    double scale_up_share = 1;
   };
   struct Flow {
     std::uint32_t rank, step;
@@ -110,7 +111,7 @@ class Fluid {
   }
 
   // Over all paths, or over one for each connection.
-  bool spreads(const spec::CollectiveSpec& c, const spec::PortName& from) const {
+  bool spreads(const spec::CollectiveSpec& c, int dscp, const spec::PortName& from) const {
     if (c.is_uet() && c.service == spec::CollectiveService::kRud) return true;
     // As the switch of its host does it.
     for (const spec::LinkSpec& link : lab_.links) {
@@ -118,7 +119,7 @@ class Fluid {
       const spec::NodeSpec& leaf = *lab_.find((link.a == from ? link.b : link.a).node);
       if (leaf.kind != spec::NodeSpec::Kind::kSwitch) return false;
       const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(leaf.profile).qos);
-      const int k = spec::class_at_switch(lab_, qos, c.dscp);
+      const int k = spec::class_at_switch(lab_, qos, dscp);
       return qos.classes[static_cast<std::size_t>(k)].path.policy != PathPolicy::kEcmp;
     }
     return false;
@@ -132,13 +133,16 @@ class Fluid {
     const spec::TrafficSpec like = spec::like_traffic(c);
     Collective& own = collectives_.emplace_back();
     own.start = c.start.ps;
-    own.launch_cost = c.launch_cost.ps;
-    own.step_cost = c.step_cost.ps;
+    const CollectiveConfig config = build::config_of(lab_, p.spec);
+    own.launch_cost = config.launch_cost.ps;
+    own.step_cost = config.step_cost.ps;
+    own.scale_up_share = config.scale_up_share;
     own.first = static_cast<std::uint32_t>(ranks_.size());
     own.per_octet = 1 / report::framing_efficiency(like, Bytes{}, selective, profile.uet, Framing{});
     own.frame = report::data_frame_octets(like, profile.uet);
     own.reduce_ps = c.reduce_rate.bps > 0 ? 8e12 / static_cast<double>(c.reduce_rate.bps) : 0;
-    const bool spread = spreads(c, p.nics[0]);
+    std::map<int, bool> spread;  // by DSCP
+    for (const spec::TrafficSpec& kind : spec::all_like_traffic(c)) spread[kind.dscp] = spreads(c, kind.dscp, p.nics[0]);
     for (std::uint32_t r = 0; r < p.programs.size(); ++r) {
       Rank rank{.collective = number, .program = &p.programs[r]};
       for (const Step& s : p.programs[r].steps) {
@@ -149,7 +153,7 @@ class Fluid {
       rank.left = p.programs[r].steps.size();
       if (c.is_job() && c.job->inference) rank.times.resize(rank.left);
       if (const auto& said = lab_.hosts.at(lab_.find(p.nics[r].node)->profile).scale_up)
-        rank.port = port(p.nics[r], p.gpus[r], *said);
+        rank.port = port(p.nics[r], p.gpus[r], *said, p.programs[r]);
       for (const RankConnection& to : p.programs[r].connections) {
         Connection& made = rank.connections.emplace_back(
             Connection{.peer = own.first + to.peer, .scale_up = to.scale_up});
@@ -161,7 +165,8 @@ class Fluid {
           made.path = &nothing_;
           continue;
         }
-        made.path = &network_.path(from, there, spread, mix64(std::uint64_t{own.first + r} << 32 | (to.peer << 8 ^ to.channel)));
+        const int dscp = spec::like_traffic(c, p.nics.size(), r, to.peer).dscp;
+        made.path = &network_.path(from, there, spread.at(dscp), mix64(std::uint64_t{own.first + r} << 32 | (to.peer << 8 ^ to.channel)));
         if (made.path->empty())
           return std::unexpected(fmt::format("{}: there is no path from {} to {}", c.name, format(from), format(there)));
         made.latency = network_.latency(from, there, own.frame).ps;
@@ -172,10 +177,12 @@ class Fluid {
     return {};
   }
 
-  std::uint32_t port(const spec::PortName& nic, int gpu, const spec::ScaleUpSpec& said) {
+  std::uint32_t port(const spec::PortName& nic, int gpu, const spec::ScaleUpSpec& said, const RankProgram& program) {
+    // What reduces there is as fast as all its ranks.
+    const std::int64_t share = program.reducer_latency ? std::ranges::count(program.connections, true, &RankConnection::scale_up) : 1;
     const auto [found, is_new] =
         port_of_.try_emplace({nic.node, gpu > 0 ? 0 : nic.port, gpu}, static_cast<std::uint32_t>(ports_.size()));
-    if (is_new) ports_.push_back({.rate = static_cast<double>(said.rate.bps) / 8e12, .latency = said.latency.ps, .answers = said.hosts > 1 ? said.latency.ps : 0});
+    if (is_new) ports_.push_back({.rate = static_cast<double>(said.rate.bps * share) / 8e12, .latency = said.latency.ps, .answers = said.hosts > 1 ? said.latency.ps : 0});
     return found->second;
   }
 
@@ -201,6 +208,7 @@ class Fluid {
       if (e.kind == Kind::kBegin) begin(e.rank);
       if (e.kind == Kind::kComputed) computed(e.rank, e.step);
       if (e.kind == Kind::kDone) done(e.rank, e.step);
+      if (e.kind == Kind::kArrives) arrives(static_cast<std::int64_t>(now_), e.rank, e.step);
     }
     if (std::exchange(changed_, false)) share_out();
     return true;
@@ -304,15 +312,13 @@ class Fluid {
     const auto now = static_cast<std::int64_t>(now_);
     if (c.scale_up) {
       Port& from = ports_[rank.port];
-      Port& to = ports_[ranks_[c.peer].port];
-      const auto time = static_cast<std::int64_t>(step.octets / from.rate);
+      const std::int64_t time = time_at(from, rank, step);
       const std::int64_t leaves = std::max(now, from.sends_until);
-      const std::int64_t comes = std::max(leaves + from.latency, to.takes_until);
       from.sends_until = leaves + time;
       rank.in_host += time;
-      to.takes_until = comes + time;
-      received(comes + time, c.peer, step);
-      return at(comes + time + from.answers, Kind::kDone, r, s);
+      // In a network of several hosts messages have their turn at the receiver in the order in which they come, as in a run.
+      if (from.answers > 0) return at(leaves + from.latency, Kind::kArrives, r, s);
+      return arrives(leaves + from.latency, r, s);
     }
     if (c.path->empty()) {
       received(now, c.peer, step);
@@ -331,12 +337,32 @@ class Fluid {
     changed_ = true;
   }
 
+  std::int64_t time_at(const Port& port, const Rank& rank, const Step& step) const {
+    return static_cast<std::int64_t>(step.octets / (port.rate * collectives_[rank.collective].scale_up_share));
+  }
+
+  // The first octet of a message over a scale-up network is at its receiver's port.
+  void arrives(std::int64_t when, std::uint32_t r, std::uint32_t s) {
+    const Rank& rank = ranks_[r];
+    const Step& step = rank.program->steps[s];
+    const Connection& c = rank.connections[step.connection];
+    const Port& from = ports_[rank.port];
+    Port& to = ports_[ranks_[c.peer].port];
+    const std::int64_t taking = time_at(to, rank, step);
+    const std::int64_t comes = std::max(when, to.takes_until);
+    to.takes_until = comes + taking;
+    const std::int64_t whole = comes + std::max(time_at(from, rank, step), taking);
+    received(whole, c.peer, step);
+    at(whole + from.answers, Kind::kDone, r, s);
+  }
+
   void received(std::int64_t when, std::uint32_t peer, const Step& sent) {
     const Rank& rank = ranks_[peer];
-    const double reduce = collectives_[rank.collective].reduce_ps;
     const Step& s = rank.program->steps[sent.peer_step];
+    if (rank.program->reducer_latency) return at(when + rank.program->reducer_latency->ps, Kind::kDone, peer, sent.peer_step);
+    const double reduce = collectives_[rank.collective].reduce_ps;
     if (s.kind == Step::Kind::kReduce && reduce > 0) when += static_cast<std::int64_t>(reduce * s.octets);
-    at(when + collectives_[rank.collective].step_cost, Kind::kDone, peer, sent.peer_step);
+    at(when + collectives_[rank.collective].step_cost + s.time.ps, Kind::kDone, peer, sent.peer_step);
   }
 
   void done(std::uint32_t r, std::uint32_t s) {
@@ -363,7 +389,7 @@ class Fluid {
                            .collective = c.operation_name(),
                            .algorithm = c.algorithm_name(),
                            .transport = c.is_uet() ? "uet" : "roce",
-                           .ranks = planned_[n].programs.size(),
+                           .ranks = planned_[n].ranks(),
                            .bytes = static_cast<std::uint64_t>(c.size.n),
                            .figures = {},
                            .storage = {}};
@@ -384,7 +410,7 @@ class Fluid {
         e.scale_up = static_cast<double>(in_host) / static_cast<double>(e.time.ps);
         e.computed = computed / working / static_cast<double>(e.time.ps);
         e.busbw_bps = static_cast<double>(e.bytes) * 8e12 / static_cast<double>(e.time.ps) *
-                      spec::busbw_factor(lab_, c, planned_[n].nics);
+                      spec::busbw_factor(lab_, c, planned_[n].rank_nics());
         if (c.computes()) e.busbw_bps = 0;
       }
       e.figures = report::job_figures(c, e.time.ps / 1000);
@@ -402,7 +428,7 @@ class Fluid {
     out.time = Duration{last - first};
     for (std::uint32_t l = 0; l < carried_.size(); ++l)
       if (carried_[l] > 0)
-        out.links.push_back({network_.sender(l), carried_[l],
+        out.links.push_back({network_.name(l), carried_[l],
                              last > first ? carried_[l] / (network_.capacity(l) / 1e12 * static_cast<double>(last - first)) : 0});
     std::ranges::stable_sort(out.links, std::ranges::greater{}, &LinkEstimate::utilisation);
     return out;
@@ -440,19 +466,19 @@ std::expected<Estimate, std::string> estimate(const spec::Lab& lab, const Option
   spec::Lab coarse = lab;
   for (spec::CollectiveSpec& c : coarse.collectives)
     c.chunk = std::max(c.chunk, options.least_chunk / c.element_octets() * c.element_octets());
-  std::vector<std::pair<std::size_t, std::shared_ptr<const jobs::JobGraph>>> whole;  // of jobs that store or fail
+  std::vector<std::pair<std::size_t, spec::TraceSpec>> whole;  // of jobs that store or fail
   for (std::size_t i = 0; i < coarse.collectives.size(); ++i) {
     spec::CollectiveSpec& c = coarse.collectives[i];
     if (!c.is_job()) continue;
     if (const jobs::Storage& s = c.job->training.storage; s.ranks == 0 && s.failures.empty()) continue;
-    whole.emplace_back(i, c.traced.graph);
-    take_step(c, *whole.back().second, whole.back().second->ordinary(static_cast<std::uint32_t>(c.repeats)));
+    whole.emplace_back(i, c.traced);
+    take_step(c, *c.traced.graph, c.traced.graph->ordinary(static_cast<std::uint32_t>(c.repeats)));
   }
   auto out = fluid(coarse);
-  for (const auto& [job, graph] : whole) {
+  for (const auto& [job, traced] : whole) {
     if (!out) break;
     CollectiveEstimate& e = *std::ranges::find(out->collectives, coarse.collectives[job].name, &CollectiveEstimate::name);
-    auto storage = storage_of(coarse, job, *graph, e.time);
+    auto storage = storage_of(coarse, job, traced);
     if (!storage) return std::unexpected(storage.error());
     e.storage = *storage;
   }

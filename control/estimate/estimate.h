@@ -42,7 +42,7 @@ struct CollectiveEstimate {
 
 // What went over a link in one direction.
 struct LinkEstimate {
-  spec::PortName sender;
+  std::string name;        // the port that sends, or the uplink of PCI Express that NICs share (FlowNetwork::name)
   double bytes = 0;        // framing included
   double utilisation = 0;  // over the time from the first start to the last end
 };

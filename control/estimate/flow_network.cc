@@ -3,12 +3,32 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "control/spec/pcie.h"
+#include "control/spec/value.h"
 #include "dataplane/base/hash.h"
 
 namespace railyard::estimate {
 
-FlowNetwork::FlowNetwork(const spec::Lab& lab) : lab_(lab), graph_(lab), times_(lab) {}
+FlowNetwork::FlowNetwork(const spec::Lab& lab) : lab_(lab), graph_(lab), times_(lab) {
+  for (const spec::NodeSpec& node : lab.nodes)
+    for (const spec::PcieGroup& group : spec::pcie_groups(lab, node)) {
+      for (const int nic : group.nics) uplink_of_[{node.name, nic}] = static_cast<std::uint32_t>(uplinks_.size());
+      uplinks_.push_back({spec::format(node, group), group.uplink});
+    }
+}
+
+std::string FlowNetwork::name(std::uint32_t link) const {
+  if (link / 2 >= lab_.links.size())
+    return fmt::format("{} PCIe {}", uplinks_[link / 2 - lab_.links.size()].name, link % 2 == 0 ? "out" : "in");
+  return spec::format(link % 2 == 0 ? lab_.links[link / 2].a : lab_.links[link / 2].b);
+}
+
+void FlowNetwork::use_uplink(const spec::PortName& nic, Direction direction, std::vector<LinkUse>& uses) const {
+  if (const auto found = uplink_of_.find(nic); found != uplink_of_.end())
+    uses.push_back({static_cast<std::uint32_t>(2 * (lab_.links.size() + found->second)) + (direction == Direction::kIn ? 1u : 0u), 1});
+}
 
 FlowNetwork::Edge FlowNetwork::edge(std::size_t node, PortIndex port) const {
   const routing::Graph::Edge& e = *std::ranges::find(graph_.edges(node), port, &routing::Graph::Edge::port);
@@ -19,6 +39,7 @@ FlowNetwork::Edge FlowNetwork::edge(std::size_t node, PortIndex port) const {
 
 // Of a NIC's link, no more than its slot carries.
 double FlowNetwork::capacity(std::uint32_t link) const {
+  if (link / 2 >= lab_.links.size()) return static_cast<double>(uplinks_[link / 2 - lab_.links.size()].rate.bps) / 8;
   const spec::LinkSpec& l = lab_.links[link / 2];
   BitRate rate = l.rate;
   for (const spec::PortName* end : {&l.a, &l.b})
@@ -40,7 +61,12 @@ const std::vector<LinkUse>& FlowNetwork::path(const spec::PortName& from, const 
   const Edge first = edge(graph_.node(from.node), PortIndex{static_cast<std::uint16_t>(from.port - 1)});
   const Edge back = edge(graph_.node(to.node), PortIndex{static_cast<std::uint16_t>(to.port - 1)});
   const std::uint32_t last = back.link ^ 1u;
-  if (first.link == last) return uses = {{first.link, 1}};  // cabled to each other
+  if (first.link == last) {  // cabled to each other
+    uses.push_back({first.link, 1});
+    use_uplink(from, Direction::kOut, uses);
+    use_uplink(to, Direction::kIn, uses);
+    return uses;
+  }
   if (!graph_.is_switch(first.neighbour) || !graph_.is_switch(back.neighbour)) return uses;
   const routing::PathsTo& paths = paths_to(back.neighbour);
   if (paths.distance(first.neighbour) == routing::PathsTo::kUnreached) return uses;
@@ -68,6 +94,8 @@ const std::vector<LinkUse>& FlowNetwork::path(const spec::PortName& from, const 
     }
   }
   uses.push_back({last, 1});
+  use_uplink(from, Direction::kOut, uses);
+  use_uplink(to, Direction::kIn, uses);
   return uses;
 }
 

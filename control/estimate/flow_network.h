@@ -21,12 +21,12 @@ class FlowNetwork {
   // `lab` outlives it.
   explicit FlowNetwork(const spec::Lab& lab);
 
-  // Both directions of a link are links of their own. Octets in a second, framing included; and the port that sends.
-  std::size_t links() const noexcept { return 2 * lab_.links.size(); }
+  // Both directions of a link are links of their own, and so are those of an uplink of PCI Express that NICs share. Octets in
+  // a second, framing included.
+  std::size_t links() const noexcept { return 2 * (lab_.links.size() + uplinks_.size()); }
   double capacity(std::uint32_t link) const;
-  const spec::PortName& sender(std::uint32_t link) const {
-    return link % 2 == 0 ? lab_.links[link / 2].a : lab_.links[link / 2].b;
-  }
+  // By the port that sends; of an uplink by its NICs and the direction: "h1:1-2 PCIe out".
+  std::string name(std::uint32_t link) const;
 
   // By shortest paths. `spread`: over all of them, as next-hop groups divide it; else over one, drawn by `draw`. Empty: there
   // is none.
@@ -42,9 +42,17 @@ class FlowNetwork {
     std::size_t neighbour;
   };
   Edge edge(std::size_t node, PortIndex port) const;
+  struct Uplink {
+    std::string name;
+    BitRate rate;
+  };
+  enum class Direction : std::uint8_t { kOut, kIn };
+  void use_uplink(const spec::PortName& nic, Direction direction, std::vector<LinkUse>& uses) const;
   const routing::PathsTo& paths_to(std::size_t node);
 
   const spec::Lab& lab_;
+  std::vector<Uplink> uplinks_;
+  std::map<spec::PortName, std::uint32_t> uplink_of_;  // of NICs that share one
   routing::Graph graph_;
   routing::PathTimes times_;
   std::map<std::size_t, std::unique_ptr<routing::PathsTo>> paths_to_;

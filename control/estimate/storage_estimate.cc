@@ -1,7 +1,9 @@
 #include "control/estimate/storage_estimate.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,38 +15,57 @@ void take_step(spec::CollectiveSpec& job, const jobs::JobGraph& whole, std::uint
   job.traced = {std::make_shared<const jobs::JobGraph>(std::move(graph)), std::make_shared<const jobs::Matches>(std::move(matches))};
 }
 
-std::expected<std::optional<report::StorageFigures>, std::string> storage_of(const spec::Lab& lab, std::size_t job,
-                                                                             const jobs::JobGraph& whole, Duration time) {
-  const jobs::Storage& storage = lab.collectives[job].job->training.storage;
-  auto figures = report::storage_figures(storage, jobs::checkpoint_octets(whole), {});
-  if (!figures) return std::nullopt;
-  const jobs::Course course = jobs::course(storage);
-  // How much longer the first of `steps` takes that does not do what `others` do.
-  const auto longer = [&](const std::vector<std::uint32_t>& steps, const std::vector<std::uint32_t>& others)
-      -> std::expected<std::optional<std::int64_t>, std::string> {
-    const auto step = std::ranges::find_if(steps, [&](std::uint32_t s) { return !std::ranges::binary_search(others, s); });
-    if (storage.ranks == 0 || step == steps.end()) return std::nullopt;
-    spec::Lab one = lab;
-    take_step(one.collectives[job], whole, *step);
+namespace {
+
+// Times of a job's steps, of each kind once: steps of one era that write and read the same take the same time.
+class Steps {
+ public:
+  Steps(const spec::Lab& lab, std::size_t job, const spec::TraceSpec& traced, const jobs::Course& course)
+      : lab_(lab), job_(job), traced_(traced), course_(course) {}
+
+  // Without the restart that a step may begin with.
+  std::expected<Duration, std::string> time(std::uint32_t step) {
+    const auto key = std::tuple{traced_.eras.empty() ? 0u : jobs::era_of(traced_.eras, step).first,
+                                std::ranges::binary_search(course_.checkpoints, step), std::ranges::binary_search(course_.restores, step)};
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    spec::Lab one = lab_;
+    take_step(one.collectives[job_], traced_.whole(), step);
     const auto estimated = fluid(one);
     if (!estimated) return std::unexpected(estimated.error());
-    Duration took = std::ranges::find(estimated->collectives, lab.collectives[job].name, &CollectiveEstimate::name)->time - time;
-    for (const auto& [at, restart] : course.restarts)
-      if (at == *step) took = took - restart;
-    return took.ps / 1000;
-  };
-  const auto checkpoint = longer(course.checkpoints, course.restores);
-  if (!checkpoint) return std::unexpected(checkpoint.error());
-  const auto restore = longer(course.restores, course.checkpoints);
-  if (!restore) return std::unexpected(restore.error());
-  figures->checkpoint_ns = *checkpoint;
-  figures->restore_ns = *restore;
-  const double step = static_cast<double>(time.ps) / 1000;
-  double all = storage.steps * step + figures->checkpoints * static_cast<double>(checkpoint->value_or(0)) +
-               figures->restores * static_cast<double>(restore->value_or(0));
-  for (const auto& [at, restart] : course.restarts) all += static_cast<double>(restart.ps) / 1000;
-  if (all > 0) figures->ettr = (storage.steps - course.lost) * step / all;
-  return figures;
+    const Duration took = std::ranges::find(estimated->collectives, lab_.collectives[job_].name, &CollectiveEstimate::name)->time;
+    return known_[key] = took - restart(step);
+  }
+  Duration restart(std::uint32_t step) const {
+    const auto found = std::ranges::find(course_.restarts, step, &std::pair<std::uint32_t, Duration>::first);
+    return found == course_.restarts.end() ? Duration{} : found->second;
+  }
+
+ private:
+  const spec::Lab& lab_;
+  std::size_t job_;
+  const spec::TraceSpec& traced_;
+  const jobs::Course& course_;
+  std::map<std::tuple<std::uint32_t, bool, bool>, Duration> known_;  // by the era's first step, writing and reading
+};
+
+}  // namespace
+
+std::expected<std::optional<report::StorageFigures>, std::string> storage_of(const spec::Lab& lab, std::size_t job,
+                                                                             const spec::TraceSpec& traced) {
+  const jobs::Storage& storage = lab.collectives[job].job->training.storage;
+  if (storage.ranks == 0 && storage.failures.empty()) return std::nullopt;
+  const jobs::Course course = jobs::course(storage);
+  Steps times(lab, job, traced, course);
+  std::vector<report::StepTime> steps;
+  Duration now{};
+  for (int step = 0; step < storage.steps; ++step) {
+    const auto time = times.time(static_cast<std::uint32_t>(step));
+    if (!time) return std::unexpected(time.error());
+    const Duration all = *time + times.restart(static_cast<std::uint32_t>(step));
+    steps.push_back({now.ps / 1000, all.ps / 1000});
+    now += all;
+  }
+  return report::storage_figures(storage, jobs::checkpoint_octets(*traced.graph), steps, traced.eras);
 }
 
 }  // namespace railyard::estimate

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/report/inference_json.h"
+#include "control/report/storage_json.h"
 #include "control/report/units.h"
 #include "control/spec/value.h"
 
@@ -49,7 +50,7 @@ std::string text(const Named& n, std::size_t links) {
   out += "\nBusiest links, one direction\n";
   for (std::size_t i = 0; i < std::min(links, n.of.links.size()); ++i) {
     const LinkEstimate& l = n.of.links[i];
-    fmt::format_to(to, "  {:<16} {:>10}  {:>6} of the time at link rate\n", format(l.sender),
+    fmt::format_to(to, "  {:<16} {:>10}  {:>6} of the time at link rate\n", l.name,
                    report::size_text(static_cast<std::uint64_t>(l.bytes)), percent_text(l.utilisation));
   }
   return out;
@@ -72,7 +73,7 @@ std::string comparison_text(const std::vector<Named>& all) {
                      f && f->efficiency ? percent_text(*f->efficiency) : "-",
                      f && f->training && f->training->mfu ? percent_text(*f->training->mfu) : "-",
                      n.of.links.empty() ? std::string("-")
-                                        : fmt::format("{}, {}", format(n.of.links[0].sender), percent_text(n.of.links[0].utilisation)));
+                                        : fmt::format("{}, {}", n.of.links[0].name, percent_text(n.of.links[0].utilisation)));
     }
   }
   return out;
@@ -104,12 +105,13 @@ nlohmann::ordered_json json(const std::vector<Named>& all) {
                           {"checkpoint_ns", s->checkpoint_ns ? Json(*s->checkpoint_ns) : Json(nullptr)},
                           {"restore_ns", s->restore_ns ? Json(*s->restore_ns) : Json(nullptr)},
                           {"lost_steps", s->lost_steps},
-                          {"ettr", s->ettr ? Json(*s->ettr) : Json(nullptr)}};
+                          {"ettr", s->ettr ? Json(*s->ettr) : Json(nullptr)},
+                          {"eras", report::eras_json(*s)}};
       collectives.push_back(std::move(one));
     }
     Json links = Json::array();
     for (const LinkEstimate& l : n.of.links)
-      links.push_back({{"port", format(l.sender)}, {"bytes", l.bytes}, {"utilisation", l.utilisation}});
+      links.push_back({{"port", l.name}, {"bytes", l.bytes}, {"utilisation", l.utilisation}});
     out.push_back({{"file", n.file}, {"lab", n.lab}, {"time_ps", n.of.time.ps}, {"messages", n.of.messages},
                    {"collectives", std::move(collectives)}, {"links", std::move(links)}});
   }

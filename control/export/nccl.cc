@@ -7,6 +7,7 @@
 //                                      > pci > nic > net
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,20 @@ const spec::NodeSpec& host_of(const spec::Lab& lab, const std::string& name) {
 }
 
 // PCIe of 16 lanes that is as fast as the port.
-const char* pcie_speed(BitRate port) {
+spec::PcieSlot pcie_of(BitRate port) {
   constexpr std::int64_t kGen4 = 200'000'000'000;
   constexpr std::int64_t kGen5 = 400'000'000'000;
-  return port.bps <= kGen4 ? "16.0 GT/s PCIe" : port.bps <= kGen5 ? "32.0 GT/s PCIe" : "64.0 GT/s PCIe";
+  return {port.bps <= kGen4 ? 4 : port.bps <= kGen5 ? 5 : 6, 16};
+}
+
+// PCIe switches of a host: one for each GPU with its NICs, or for each NIC with its GPUs; or fewer, where NICs share them.
+std::size_t switches_of(const std::optional<spec::PcieSpec>& pcie, std::size_t nics, std::size_t gpus) {
+  const std::size_t own = std::min(gpus, nics);
+  if (!pcie) return own;
+  const auto shared_by = static_cast<std::size_t>(pcie->shared_by);
+  if (shared_by == 1 || nics % shared_by != 0) return own;
+  const std::size_t shared = nics / shared_by;
+  return shared < own && gpus % shared == 0 ? shared : own;
 }
 
 // EUI-64 of the port (IEEE 802, "Guidelines for Use of EUI"), as RDMA devices have it.
@@ -64,8 +75,9 @@ class Document {
   void leaf(const std::string& element, const std::string& attributes) {
     text_ += fmt::format("{:{}}<{} {}/>\n", "", 2 * depth_, element, attributes);
   }
-  void open_pci(const std::string& busid, const char* device_class, const char* speed) {
-    open("pci", fmt::format("busid=\"{}\" class=\"{}\" link_speed=\"{}\" link_width=\"16\"", busid, device_class, speed));
+  void open_pci(const std::string& busid, const char* device_class, spec::PcieSlot slot) {
+    open("pci", fmt::format("busid=\"{}\" class=\"{}\" link_speed=\"{}.0 GT/s PCIe\" link_width=\"{}\"", busid, device_class,
+                            8 << (slot.generation - 3), slot.lanes));
   }
   const std::string& text() const noexcept { return text_; }
 
@@ -80,8 +92,9 @@ std::string nccl_topology(const spec::Lab& lab, const Options& options) {
   const spec::NodeSpec& host = host_of(lab, options.node);
   const std::size_t nics = host.nics.size();
   const std::size_t gpus = options.gpus > 0 ? static_cast<std::size_t>(options.gpus) : nics;
-  const std::size_t groups = std::min(gpus, nics);
-  if (std::max(gpus, nics) % groups != 0)
+  const std::optional<spec::PcieSpec>& pcie = lab.hosts.at(host.profile).pcie;
+  const std::size_t groups = switches_of(pcie, nics, gpus);
+  if (std::max(gpus, nics) % std::min(gpus, nics) != 0)
     throw InputError(fmt::format("--gpus {}: {} has {} NICs; expected a multiple or a divisor", gpus, host.name, nics));
   std::size_t hosts_before = 0;
   for (const spec::NodeSpec& node : lab.nodes) {
@@ -99,12 +112,14 @@ std::string nccl_topology(const spec::Lab& lab, const Options& options) {
     for (std::size_t i = 0; i < nics / groups; ++i)
       rates.push_back(ends.at({host.name, static_cast<int>(group * (nics / groups) + i) + 1}).link->rate);
     // A PCI domain of its own for each switch: the buses behind it are free.
-    const char* const speed = pcie_speed(*std::ranges::max_element(rates, {}, &BitRate::bps));
+    const spec::PcieSlot fast = pcie_of(*std::ranges::max_element(rates, {}, &BitRate::bps));
+    const spec::PcieSlot slot = pcie ? pcie->slot : fast;
+    const spec::PcieSlot uplink = pcie ? pcie->uplink.value_or(pcie->slot) : fast;
     auto next = [group, bus = 1]() mutable { return fmt::format("{:04x}:{:02x}:00.0", group, bus++); };
-    out.open_pci(next(), "0x060400", speed);
+    out.open_pci(next(), "0x060400", uplink);
     for (std::size_t i = 0; i < gpus / groups; ++i) {
       const std::size_t gpu = group * (gpus / groups) + i;
-      out.open_pci(next(), "0x030200", speed);
+      out.open_pci(next(), "0x030200", slot);
       const std::string attributes =
           fmt::format("dev=\"{}\" sm=\"{}\" rank=\"{}\" gdr=\"1\"", gpu, kComputeCapability, hosts_before * gpus + gpu);
       if (scale_up) {
@@ -120,7 +135,7 @@ std::string nccl_topology(const spec::Lab& lab, const Options& options) {
     for (std::size_t i = 0; i < rates.size(); ++i) {
       const std::size_t nic = group * rates.size() + i;
       constexpr std::int64_t kMbps = 1'000'000;
-      out.open_pci(next(), "0x020000", speed);
+      out.open_pci(next(), "0x020000", slot);
       out.open("nic");
       out.leaf("net", fmt::format("name=\"{}\" dev=\"{}\" latency=\"0.000000\" speed=\"{}\" port=\"1\" guid=\"{}\" "
                                   "maxconn=\"131072\" gdr=\"1\"",

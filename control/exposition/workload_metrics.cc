@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "control/collectives/registry.h"
+#include "control/spec/collective_ranks.h"
 
 namespace railyard::exposition {
 namespace {
@@ -66,6 +67,7 @@ Workload::Collective collective(const build::BuiltLab& lab, const build::Collect
     Instant start = Instant::never();
     Instant end{};
     for (const CollectiveRank* rank : c.ranks) {
+      if (!spec::takes_part(spec, c.rank_count(), rank->program().rank, k)) continue;
       const bool has = k < rank->started().size();
       if (has) start = std::min(start, rank->started()[k]);
       end = std::max(end, has ? rank->finished()[k] : Instant::never());

@@ -21,6 +21,21 @@ std::vector<std::uint32_t> numbered(const std::vector<std::uint32_t>& all, const
   return out;
 }
 
+// Its algorithm, if nobody says it, its costs and its octets on the wire.
+void add_protocol(collectives::CollectiveShape& shape, std::uint32_t ranks, const Collective& collective,
+                  const CompileOptions& options) {
+  const collectives::NcclSystem system = collectives::nccl_system(ranks, shape.host, shape.rail, shape.tray,
+                                                                  options.scale_up_rate, options.nic_rate);
+  collectives::ProtocolChoice choice{&shape.used_algorithm(), options.protocol};
+  if (options.protocol == collectives::Protocol::kAuto)
+    choice = collectives::nccl_choice(shape.operation, shape.algorithm, collective.octets, system);
+  shape.algorithm = choice.algorithm;
+  if (options.step_costs) shape.costs = collectives::protocol_costs(choice.protocol, *choice.algorithm, shape.operation, system, 1);
+  const std::uint64_t blocks = collectives::traits(shape.operation).by_blocks && shape.matrix.empty() ? ranks : 1;
+  shape.size = collectives::octets_on_wire(choice.protocol, shape.size, blocks * shape.element);
+  for (std::uint64_t& octets : shape.matrix) octets = collectives::octets_on_wire(choice.protocol, octets, shape.element);
+}
+
 }  // namespace
 
 collectives::CollectiveShape shape_of(const JobGraph& graph, const Collective& collective, const CompileOptions& options) {
@@ -47,9 +62,11 @@ collectives::CollectiveShape shape_of(const JobGraph& graph, const Collective& c
   // What was asked for may not be possible for these ranks: then the usual one.
   if (shape.algorithm != nullptr && (!shape.algorithm->does(shape.operation) || shape.algorithm->refusal(layout)))
     shape.algorithm = nullptr;
+  if (options.protocol != collectives::Protocol::kNone) add_protocol(shape, layout.ranks, collective, options);
   shape.channels = collective.channels > 0 ? collective.channels
                                            : static_cast<std::uint32_t>(collectives::usual_channels(
                                                  shape.used_algorithm(), shape.operation, layout, shape.size));
+  if (options.protocol != collectives::Protocol::kNone && options.step_costs) shape.costs.ps_per_octet *= shape.channels;
   return shape;
 }
 

@@ -66,6 +66,13 @@ class Compiler {
   // A collective's programs, by place in its communicator. Those of the same shape share them.
   using Plan = std::shared_ptr<const std::vector<RankProgram>>;
 
+  // A collective's launch delays what its first messages lead to.
+  static void launch(std::vector<RankProgram>& programs, Duration cost) {
+    for (RankProgram& p : programs)
+      for (Step& s : p.steps)
+        if (s.receives() && programs[p.connections[s.connection].peer].steps[s.peer_step].waits_for == 0) s.time += cost;
+  }
+
   void plan(const Collective& c) {
     const collectives::CollectiveShape shape = shape_of(graph_, c, options_);
     const auto n = static_cast<std::uint32_t>(graph_.communicators[c.communicator].size());
@@ -74,7 +81,9 @@ class Compiler {
         of_collective_.push_back(plan);
         return;
       }
-    const auto plan = std::make_shared<const std::vector<RankProgram>>(collectives::plan_collective(shape, n));
+    std::vector<RankProgram> programs = collectives::plan_collective(shape, n);
+    launch(programs, shape.costs.launch);
+    const auto plan = std::make_shared<const std::vector<RankProgram>>(std::move(programs));
     plans_.emplace_back(shape, n, plan);
     of_collective_.push_back(plan);
   }
@@ -149,6 +158,14 @@ class Compiler {
     return Duration{static_cast<std::int64_t>(static_cast<double>(time.ps) * options_.slowness[r])};
   }
 
+  // Of each part of a send of so many octets.
+  Duration cost_of(std::uint64_t octets, bool scale_up) const {
+    if (!options_.step_costs) return {};
+    const collectives::ProtocolCosts costs = collectives::protocol_costs(
+        collectives::protocol_of_send(options_.protocol, octets), collectives::kRing, collectives::Operation::kSendRecv, {}, 1);
+    return scale_up ? costs.scale_up_step : costs.step;
+  }
+
   // Both of its ends.
   void add_message(std::uint32_t from, std::uint32_t send, std::uint32_t to, std::uint32_t receive) {
     const std::uint64_t octets = message_octets(graph_.ranks[from][send].octets);
@@ -170,6 +187,7 @@ class Compiler {
       Step d = s;
       d.kind = Step::Kind::kRelay;
       d.connection = connection(to, from);
+      d.time = cost_of(octets, programs_[to].connections[d.connection].scale_up);
       d.offset = s.place;
       d.peer_step = static_cast<std::uint32_t>(programs_[from].steps.size());
       programs_[from].connections[s.connection].sends += 1;
@@ -206,6 +224,7 @@ class Compiler {
 
   void add_part(std::uint32_t number, std::uint32_t r, const RankProgram& plan, const Part& own,
                 const std::vector<std::uint32_t>& members, const std::vector<Part>& parts) {
+    const std::uint32_t occasion = graph_.ranks[r][own.operation].occasion;
     const std::uint64_t name = mix64(kCollectiveNames + number);
     const std::uint64_t source = std::uint64_t{number + 1} << 40;  // as their octets are called by who makes real ones
     std::vector<std::uint32_t> first, last, all;
@@ -222,6 +241,7 @@ class Compiler {
       s.first_cut += own.cut;
       s.end_cut += own.cut;
       if (s.relays != Step::kNone) s.relays += own.step;
+      s.occasion = occasion;
       const std::uint32_t step = add_step(r, s);
       all.push_back(step);
       std::vector<std::uint32_t>& after = known_[r].after[step];
@@ -236,7 +256,7 @@ class Compiler {
     for (const CollectiveExtent& e : plan.results)
       p.results.push_back({own.data + e.offset, e.octets,
                            e.is_sum() ? CollectiveExtent::sum_over(graph_.collectives[number].communicator) : members[e.rank],
-                           source + e.source_offset});
+                           source + e.source_offset, occasion});
     const std::uint32_t done = joined(r, last);
     first.push_back(done);
     known_[r].operations[own.operation] = {std::move(first), done, std::move(all)};

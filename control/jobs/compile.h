@@ -21,6 +21,11 @@ struct CompileOptions {
   std::vector<std::uint32_t> tray{};
   std::vector<std::uint32_t> leaf{};
   std::vector<double> slowness{};     // by rank: how many times as long computing takes it; empty: all are alike
+  // NCCL's protocol of all collectives, or as it chooses for each; sends are Simple, or LL if they are small (kAuto).
+  collectives::Protocol protocol = collectives::Protocol::kNone;
+  bool step_costs = true;    // messages cost what the protocol says
+  double scale_up_rate = 0;  // GB/s of each rank; 0: there is none
+  double nic_rate = 0;       // GB/s of each NIC
 };
 
 // Which steps of a rank's program belong to which of its operations.

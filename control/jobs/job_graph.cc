@@ -177,10 +177,17 @@ std::uint32_t JobGraph::ordinary(std::uint32_t repeats) const {
 JobGraph of_repeat(const JobGraph& graph, std::uint32_t repeat) {
   JobGraph one = graph;
   one.occasions = {{}};
+  one.collectives.clear();
+  std::map<std::uint32_t, std::uint32_t> numbers;  // of collectives that go
   for (std::vector<Operation>& own : one.ranks)
     for (Operation& o : own) {
-      if (!graph.goes(o, repeat))
+      if (!graph.goes(o, repeat)) {
         o = {.label = o.label, .line = o.line, .after = std::move(o.after), .with = std::move(o.with)};
+      } else if (o.kind == Kind::kCollective) {
+        const auto [number, is_new] = numbers.try_emplace(o.collective, static_cast<std::uint32_t>(one.collectives.size()));
+        if (is_new) one.collectives.push_back(graph.collectives[o.collective]);
+        o.collective = number->second;
+      }
       o.occasion = 0;
     }
   return one;

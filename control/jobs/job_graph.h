@@ -32,14 +32,14 @@ struct Operation {
   std::uint32_t label = 0;   // what it is called: JobGraph::labels[label]
   int line = 0;              // of the trace
   // JobGraph::occasions: in which repeats of the graph it goes; in others it is done at once. 0: in each. Both ends of a
-  // message have the same one, and collectives go in each.
+  // message have the same one, and so have all parts of a collective.
   std::uint32_t occasion = 0;
   // Operations of the same rank, by number. It starts when all of `after` are done, and when all of `with` have started.
   std::vector<std::uint32_t> after{};
   std::vector<std::uint32_t> with{};
 
   // Its time is the rank's work (CollectiveStep::computes()).
-  bool computes() const noexcept { return kind == Kind::kCompute && !idle && occasion == 0; }
+  bool computes() const noexcept { return kind == Kind::kCompute && !idle; }
   bool operator==(const Operation&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,10 +12,19 @@
 
 namespace railyard::jobs {
 
+// What becomes of the job when the copy of the model that has lost a rank is left out.
+enum class Elastic : std::uint8_t {
+  kOff,           // it is not: the rank is replaced
+  kSmallerBatch,  // the other copies go on as they were: fewer tokens in a step
+  kSameBatch      // they share out its microbatches
+};
+
 // A rank fails in a step: all stop, start again after a time, and go on from the last checkpoint.
 struct Failure {
   int step = 1;  // that fails, from 1, as they are carried out: steps that are done again count
   Duration restart{};
+  Elastic elastic = Elastic::kOff;
+  std::optional<int> rank{};  // that fails, of the job's, from 0; said if it is elastic
 
   bool operator==(const Failure&) const = default;
 };
@@ -38,7 +48,8 @@ struct Course {
   std::vector<std::uint32_t> checkpoints;  // at whose end one is written
   std::vector<std::uint32_t> restores;     // that begin with one
   std::vector<std::pair<std::uint32_t, Duration>> restarts;  // that begin so much later
-  int lost = 0;  // steps that failed, or were before a failure and after its last checkpoint
+  std::vector<std::uint32_t> counted;  // that count: they did not fail, and were not between a failure and its last checkpoint
+  int lost = 0;                        // the others
 };
 Course course(const Storage& storage);
 

@@ -31,9 +31,8 @@ int layers_of(int layers, int segments, int segment) { return layers / segments 
 // together.
 class Builder {
  public:
-  explicit Builder(const Training& training)
+  Builder(const Training& training, const Course& course)
       : t_(training), p_(training.parallelism), graph_(static_cast<std::size_t>(p_.ranks() + t_.storage.ranks)) {
-    const Course course = jobs::course(t_.storage);
     for (const auto& [step, time] : course.restarts) restarts_.emplace_back(graph_.occasion({step}), time);
     if (t_.storage.ranks == 0) return;
     restores_ = graph_.occasion(course.restores);
@@ -357,7 +356,7 @@ class Builder {
 
   void begin_step() {
     for (const auto& [occasion, time] : restarts_)
-      computed_ = add({.kind = Kind::kCompute, .time = time, .label = graph_.label(kRestart), .occasion = occasion}, {computed_});
+      computed_ = add({.kind = Kind::kCompute, .idle = true, .time = time, .label = graph_.label(kRestart), .occasion = occasion}, {computed_});
     if (restores_ != 0) {
       // Parameters are read by all that have them, the rest by who keeps it.
       const double copies = p_.degree(Axis::kContext) * p_.degree(Axis::kData);
@@ -434,7 +433,8 @@ int Training::used_segments() const noexcept {
   return segments > 0 ? std::min(segments, layers) : layers;
 }
 
-JobGraph make_graph(const Training& training) { return Builder(training).run(); }
+JobGraph make_graph(const Training& training) { return make_graph(training, course(training.storage)); }
+JobGraph make_graph(const Training& training, const Course& course) { return Builder(training, course).run(); }
 
 Volumes volumes(const JobGraph& graph, std::uint32_t rank) {
   Volumes all;

@@ -80,6 +80,8 @@ std::expected<void, TrainingError> check(const Training& training);
 // Of a training that check() lets pass. Labels are "F0" (forward of microbatch 0), "B0", and the kind of what is
 // communicated: "tp", "cp", "ep", "pp", "dp", and those of storage.h. Ranks of storage are the last ones.
 JobGraph make_graph(const Training& training);
+// The same, with another course than that of its storage.
+JobGraph make_graph(const Training& training, const Course& course);
 
 // What a rank sends in a step for each reason, in octets: of collectives the least that any algorithm can do with (the bus
 // bandwidth's), rounded as they are sent. By label, in the order tp, cp, ep, pp, dp.

@@ -67,7 +67,8 @@ void add_rounds(const std::vector<RankProgram>& programs, Sums& sums) {
 }
 
 void add(const spec::Lab& lab, const spec::CollectiveSpec& c, By by, Sums& sums, Profile& profile) {
-  const std::vector<spec::RankAt> at = spec::ranks_at(lab, c);
+  std::vector<spec::RankAt> at = spec::ranks_at(lab, c);
+  for (const spec::RankAt& reducer : spec::reducers(lab, c)) at.push_back(reducer);
   const std::vector<spec::PortName> nics = spec::ranks(lab, c);
   const std::vector<RankProgram> programs = spec::programs_of(lab, c, nics);
   std::vector<std::size_t> row;

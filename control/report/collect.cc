@@ -10,6 +10,7 @@
 #include "control/report/report.h"
 #include "control/report/steady_pauses.h"
 #include "control/routing/path_times.h"
+#include "control/spec/reducers.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard::report {
@@ -18,11 +19,12 @@ namespace {
 LabReport lab_report(const build::BuiltLab& lab) {
   LabReport r;
   for (const spec::NodeSpec& n : lab.spec().nodes) {
+    if (n.reduces) continue;
     r.hosts += n.kind == spec::NodeSpec::Kind::kHost;
     r.switches += n.kind == spec::NodeSpec::Kind::kSwitch;
     for (const spec::NicSpec& nic : n.nics) r.attached_nics += !std::holds_alternative<std::monostate>(nic.attach);
   }
-  r.links = static_cast<int>(lab.spec().links.size());
+  r.links = static_cast<int>(lab.spec().links.size() - spec::reducers(lab.spec()).size());
   for (const build::Flow& f : lab.flows())
     ++(f.is_roce() ? r.roce_flows : f.is_uet() ? r.uet_flows : r.generator_flows);
   return r;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <string>
 
 #include "control/spec/pcie.h"
 
@@ -16,6 +18,25 @@ struct LinkLoad {
 
   double most() const noexcept { return static_cast<double>(std::max(sent, received)); }
 };
+
+// Of the uplink that takes longest, of those that NICs share.
+double time_of_uplinks(const spec::Lab& lab, const std::map<spec::PortName, LinkLoad>& nics) {
+  double longest = 0;  // s
+  std::set<std::string> hosts;
+  for (const auto& [nic, load] : nics) {
+    if (!hosts.insert(nic.node).second) continue;
+    for (const spec::PcieGroup& group : spec::pcie_groups(lab, *lab.find(nic.node))) {
+      LinkLoad all;
+      for (const int n : group.nics)
+        if (const auto one = nics.find({nic.node, n}); one != nics.end()) {
+          all.sent += one->second.sent;
+          all.received += one->second.received;
+        }
+      longest = std::max(longest, 8 * all.most() / static_cast<double>(group.uplink.bps));
+    }
+  }
+  return longest;
+}
 
 }  // namespace
 
@@ -31,14 +52,17 @@ double busbw_limit(const build::BuiltLab& lab, const std::vector<RankOnLinks>& r
       (step.receives() ? load.received : load.sent) += step.octets;
     }
     const auto& scale_up = lab.spec().hosts.at(lab.spec().find(rank.nic.node)->profile).scale_up;
-    if (scale_up) least = std::max(least, 8 * pipe.most() / static_cast<double>(scale_up->rate.bps));
+    const auto share = rank.program->reducer_latency
+                           ? std::ranges::count(rank.program->connections, true, &RankConnection::scale_up)
+                           : 1;
+    if (scale_up && share > 0) least = std::max(least, 8 * pipe.most() / static_cast<double>(scale_up->rate.bps * share));
   }
   for (const auto& [nic, load] : nics)
     if (const BitRate rate = lab.rate(lab.port(nic)); rate.bps > 0) {
       const auto bus = static_cast<double>(spec::pcie_rate(lab.spec(), *lab.spec().find(nic.node)).value_or(rate).bps);
       least = std::max(least, 8 * load.most() / std::min(static_cast<double>(rate.bps) * framing, bus));
     }
-  return least > 0 ? 8 * octets / least : 0;
+  return least > 0 ? 8 * octets / std::max(least, time_of_uplinks(lab.spec(), nics)) : 0;
 }
 
 }  // namespace railyard::report

@@ -64,6 +64,7 @@ struct Where {
     return spec::format(lab.spec(), {collective.nics[r], collective.gpus[r]});
   }
   std::string rank(std::uint32_t r) const {
+    if (r >= collective.rank_count()) return name(r);
     return fmt::format("rank {} ({})", r, name(r));
   }
 };
@@ -136,18 +137,19 @@ std::string stall(const Where& where) {
   return text;
 }
 
-// Without those that only store: they are ahead of the others where there is nothing to store.
+// Without reducers, and those that only store: they are ahead of the others where there is nothing to store.
 std::span<CollectiveRank* const> working_ranks(const build::Collective& collective, const spec::CollectiveSpec& c) {
   const std::size_t storage = c.is_job() ? static_cast<std::size_t>(c.job->training.storage.ranks) : 0;
-  return std::span(collective.ranks).first(collective.ranks.size() - storage);
+  return std::span(collective.ranks).first(collective.rank_count() - storage);
 }
 
-void set_times(CollectiveReport& r, std::span<CollectiveRank* const> ranks) {
+void set_times(CollectiveReport& r, const build::Collective& collective, const spec::CollectiveSpec& c) {
   std::vector<Duration> times;
   for (std::size_t k = 0;; ++k) {
     Instant start = Instant::never();
     Instant end{};
-    for (const CollectiveRank* rank : ranks) {
+    for (const CollectiveRank* rank : collective.ranks) {
+      if (!spec::takes_part(c, collective.rank_count(), rank->program().rank, k)) continue;
       const bool started = k < rank->started().size();
       if (started) start = std::min(start, rank->started()[k]);
       end = std::max(end, started ? rank->finished()[k] : Instant::never());
@@ -160,6 +162,20 @@ void set_times(CollectiveReport& r, std::span<CollectiveRank* const> ranks) {
     repeat.time_ns = nanoseconds(end - start);
   }
   summarise(r, std::move(times));
+}
+
+// How long ranks of a job that shrinks were left out until its end, all together, in seconds.
+double left_out(const CollectiveReport& r, std::span<CollectiveRank* const> ranks, const spec::CollectiveSpec& c, Instant end) {
+  const std::size_t all_ranks = ranks.size() + static_cast<std::size_t>(c.job->training.storage.ranks);
+  double all = 0;
+  double until = seconds(end - Instant{});
+  for (std::size_t k = r.iterations.size(); k-- > 0;) {
+    const double start = static_cast<double>(r.iterations[k].start_ns) / 1e9;
+    const auto out = std::ranges::count_if(ranks, [&](const CollectiveRank* rank) { return !spec::takes_part(c, all_ranks, rank->program().rank, k); });
+    all += static_cast<double>(out) * (until - start);
+    until = start;
+  }
+  return all;
 }
 
 // Of the ranks' repeats that were completed. `link_bps`: 0 if nothing goes through the fabric.
@@ -177,6 +193,7 @@ void set_job(CollectiveReport& r, std::span<CollectiveRank* const> ranks, const 
   }
   // Stages of a pipeline end at different times: who has ended waits for the others.
   if (c.is_graph()) all = static_cast<double>(ranks.size()) * seconds(end - start);
+  if (!c.traced.eras.empty()) all -= left_out(r, ranks, c, end);
   if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
   const double repeats = static_cast<double>(r.iterations.size());
   const double communication = link_bps > 0 ? repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps : 0;
@@ -202,7 +219,7 @@ std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab&
                                                           const build::Collective& collective) {
   std::vector<double> times;
   const auto& graph = lab.spec().collectives[collective.spec].traced.graph;
-  for (std::size_t r = 0; r < collective.ranks.size(); ++r) {
+  for (std::size_t r = 0; r < collective.rank_count(); ++r) {
     times.push_back(seconds(collective.ranks[r]->computed()));
     if (graph == nullptr) continue;
     // Schedules give some ranks more to do: against what it says.
@@ -223,13 +240,14 @@ std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab&
 std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& collective) {
   std::optional<CollectiveReport::ScaleUp> all;
   Histogram latency;
-  for (const CollectiveRank* rank : collective.ranks) {
+  for (std::size_t r = 0; r < collective.ranks.size(); ++r) {
+    const CollectiveRank* const rank = collective.ranks[r];
     if (!rank->scale_up()) continue;
     const ScaleUpCounters& c = *rank->scale_up();
     if (!all) all = CollectiveReport::ScaleUp{};
     all->messages += c.messages;
     all->bytes += c.octets;
-    all->busy_ns = std::max(all->busy_ns, nanoseconds(c.busy));
+    if (r < collective.rank_count()) all->busy_ns = std::max(all->busy_ns, nanoseconds(c.busy));
     latency.merge(c.latency);
   }
   if (all && all->messages > 0) all->latency_ns = Percentiles::of(latency);
@@ -266,10 +284,10 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   r.chunk = c.chunk;
   r.channels = c.channel_count();
   r.repeats = static_cast<int>(collective.ranks[0]->config().repeats);
-  r.factor = spec::busbw_factor(lab.spec(), c, collective.nics);
+  r.factor = spec::busbw_factor(lab.spec(), c, collective.rank_nics());
   if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_graph() ? 0 : c.buckets, 0, {}, {}, {}};
   const std::span<CollectiveRank* const> working = working_ranks(collective, c);
-  set_times(r, working);
+  set_times(r, collective, c);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
   std::vector<const RankProgram*> programs;
   for (const CollectiveRank* rank : collective.ranks) programs.push_back(&rank->program());
@@ -281,7 +299,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   Histogram messages;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];
-    r.ranks.push_back(where.name(i));
+    if (i < collective.rank_count()) r.ranks.push_back(where.name(i));
     on_links.push_back({&rank.program(), collective.nics[i], collective.through[i]});
     r.fabric_bytes += rank.octets();
     r.completed = r.completed && rank.complete();
@@ -294,7 +312,13 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   const double octets = static_cast<double>(r.bytes) * r.factor;
   r.limit_bps = busbw_limit(lab, on_links, octets, share);
   set_job(r, working, c, busbw_limit(lab, on_links, octets, 1));
-  r.figures = job_figures(c, r.median_ns);
+  if (c.is_job()) {
+    std::vector<StepTime> steps;
+    for (const CollectiveReport::Repeat& i : r.iterations) steps.push_back({i.start_ns, i.time_ns});
+    r.storage = storage_figures(c.job->training.storage, jobs::checkpoint_octets(*c.traced.graph), steps, c.traced.eras);
+  }
+  // Of a job that shrinks, of steps with all copies.
+  r.figures = job_figures(c, c.traced.eras.empty() ? r.median_ns : r.storage->eras.front().step_ns);
   if (r.figures) r.figures->inference = inference_figures(lab.spec(), collective);
   set_busy(r);
   if (r.job) {
@@ -302,11 +326,6 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
     if (const auto& price = lab.spec().run.gpu_hour)
       r.job->idle_cost_per_hour = (1 - r.job->utilisation) * static_cast<double>(working.size()) *
                                   static_cast<double>(price->numerator) / static_cast<double>(price->denominator);
-  }
-  if (c.is_job()) {
-    std::vector<StepTime> steps;
-    for (const CollectiveReport::Repeat& i : r.iterations) steps.push_back({i.start_ns, i.time_ns});
-    r.storage = storage_figures(c.job->training.storage, jobs::checkpoint_octets(*c.traced.graph), steps);
   }
   if (lab.spec().run.timeline) r.timeline = timeline_report(lab, collective);
   r.scale_up = scale_up(collective);

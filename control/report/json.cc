@@ -3,6 +3,7 @@
 
 #include "control/base/json_text.h"
 #include "control/report/collective_json.h"
+#include "control/report/storage_json.h"
 #include "control/report/timeline_json.h"
 #include "control/report/drop_places.h"
 #include "control/report/flow_json.h"
@@ -102,7 +103,8 @@ Json storage_json(const CollectiveReport& c) {
   return {{"checkpoint_bytes", s.checkpoint_bytes}, {"checkpoints", s.checkpoints},
           {"checkpoint_ns", or_null(s.checkpoint_ns)}, {"restores", s.restores},
           {"restore_ns", or_null(s.restore_ns)},       {"failures", s.failures},
-          {"lost_steps", s.lost_steps},                {"ettr", or_null(s.ettr)}};
+          {"lost_steps", s.lost_steps},                {"ettr", or_null(s.ettr)},
+          {"eras", eras_json(s)}};
 }
 
 Json collective(const CollectiveReport& c) {

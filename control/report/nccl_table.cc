@@ -1,5 +1,6 @@
 #include "control/report/nccl_table.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -34,17 +35,20 @@ std::string NcclTable::text() const {
   std::string out = title;
   const auto to = std::back_inserter(out);
   const auto header = [&](const auto&... cells) {
-    fmt::format_to(to, "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}\n", cells...);
+    fmt::format_to(to, "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}{}\n", cells...);
   };
-  header("size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "busbw", "of limit");
-  header("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(Gb/s)", "");
+  const bool chosen = std::ranges::any_of(rows, [](const NcclRow& r) { return !r.algorithm.empty(); });
+  header("size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "busbw", "of limit",
+         chosen ? "  chosen" : "");
+  header("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(Gb/s)", "", "");
   std::uint64_t wrong = 0;
   for (const NcclRow& r : rows) {
     const auto rate = [&](double bps, double unit) { return r.time_us ? fmt::format("{:.2f}", bps / unit) : "N/A"; };
-    fmt::format_to(to, "{:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}\n", r.bytes,
+    fmt::format_to(to, "{:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}{}\n", r.bytes,
                    r.elements, type, redop, root, microseconds(r.time_us), rate(r.algbw_bps, kBitsOfGigabyte),
                    rate(r.busbw_bps, kBitsOfGigabyte), r.time_us ? fmt::format("{}", r.wrong) : "N/A",
-                   rate(r.busbw_bps, 1e9), r.time_us ? percent_text(r.share_of_limit) : "N/A");
+                   rate(r.busbw_bps, 1e9), r.time_us ? percent_text(r.share_of_limit) : "N/A",
+                   r.algorithm.empty() ? "" : fmt::format("  {}, {}", r.algorithm, r.protocol));
     wrong += r.wrong;
   }
   fmt::format_to(to, "# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");

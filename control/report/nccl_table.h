@@ -18,6 +18,9 @@ struct NcclRow {
   double busbw_bps = 0;
   std::optional<double> share_of_limit{};  // of busbw: of what the fabric can carry (report.json: share_of_limit)
   std::uint64_t wrong = 0;               // elements
+  // What carried it, if a model chose that by size: "tree", "LL128", as NCCL writes it. Empty: it is the same for all.
+  std::string algorithm{};
+  std::string protocol{};
 };
 
 struct NcclTable {
@@ -30,7 +33,7 @@ struct NcclTable {
   // Of the sizes that were completed; nccl-tests' "Avg bus bandwidth". Nothing: none was.
   std::optional<double> mean_busbw_bps() const;
   // Header, a line per size and the two closing lines. Behind nccl-tests' columns (GB/s) come busbw in Gb/s and its share of
-  // what the fabric can carry. There are no in-place columns: memory costs no time here.
+  // what the fabric can carry, and what NCCL chose if any row says it. There are no in-place columns: memory costs no time here.
   std::string text() const;
 };
 

@@ -169,7 +169,7 @@ RdmaClasses::RdmaClasses(const build::BuiltLab& lab) {
   }
   for (const build::Collective& c : lab.collectives()) {
     any_ = true;
-    walk.add_all_pairs(c.nics, spec::like_traffic(lab.spec().collectives[c.spec]));
+    for (const spec::TrafficSpec& like : spec::all_like_traffic(lab.spec().collectives[c.spec])) walk.add_all_pairs(c.nics, like);
   }
   const auto mark = [&](std::size_t node, std::uint16_t port, std::size_t priority, bool lossless) {
     Kind& kind = ports_[{lab.spec().nodes[node].name, port + 1}][priority];

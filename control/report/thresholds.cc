@@ -8,6 +8,7 @@
 
 #include "control/report/framing.h"
 #include "control/report/units.h"
+#include "control/spec/collective_ranks.h"
 #include "control/spec/frame_tags.h"
 #include "control/spec/port_class.h"
 #include "control/spec/value.h"
@@ -25,15 +26,11 @@ std::map<int, std::uint32_t> frames_of(const spec::Lab& lab, const spec::QosProf
     most = std::max(most, static_cast<std::uint32_t>(data_frame_octets(t, lab.hosts.begin()->second.uet)));
   };
   for (const spec::TrafficSpec& t : lab.traffic) see(t);
-  for (const spec::CollectiveSpec& c : lab.collectives) {
-    spec::TrafficSpec like;
-    like.dscp = c.dscp;
-    like.ip_version = c.ip_version;
-    like.roce.path_mtu = c.path_mtu;
-    like.transport = c.transport == spec::CollectiveTransport::kUet ? spec::TrafficSpec::Transport::kUet
-                                                                     : spec::TrafficSpec::Transport::kRoce;
-    see(like);
-  }
+  for (const spec::CollectiveSpec& c : lab.collectives)
+    for (spec::TrafficSpec like : spec::all_like_traffic(c)) {
+      like.priority.reset();
+      see(like);
+    }
   return frames;
 }
 

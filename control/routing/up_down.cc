@@ -65,7 +65,8 @@ std::vector<int> hops_to_edge(const Graph& graph) {
   std::vector<int> hops(graph.size(), -1);
   std::vector<std::size_t> open;
   for (std::size_t n = 0; n < graph.size(); ++n)
-    if (!graph.is_switch(n)) {
+    // A reducer is a part of its switch: no edge of the fabric.
+    if (!graph.is_switch(n) && !graph.lab().nodes[n].reduces) {
       hops[n] = 0;
       open.push_back(n);
     }

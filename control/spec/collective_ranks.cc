@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 
 #include "control/collectives/channels.h"
+#include "control/collectives/scale_up_share.h"
 #include "control/collectives/skewed_matrix.h"
 #include "control/spec/input_error.h"
+#include "control/spec/reducers.h"
 #include "control/spec/scale_up_networks.h"
+#include "control/spec/scale_up_share.h"
 #include "control/spec/select.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
@@ -44,6 +47,40 @@ TrafficSpec like_traffic(const CollectiveSpec& c) {
   t.priority = c.priority;
   t.roce.path_mtu = c.path_mtu;
   return t;
+}
+
+namespace {
+
+// Its class at the NIC follows from its DSCP, as `class` is said of the other messages.
+TrafficSpec like_storage(const CollectiveSpec& c) {
+  TrafficSpec t = like_traffic(c);
+  t.dscp = *c.job->storage_dscp;
+  t.priority.reset();
+  return t;
+}
+
+bool has_storage_class(const CollectiveSpec& c) { return c.is_job() && c.job->storage_dscp.has_value(); }
+
+}  // namespace
+
+TrafficSpec like_traffic(const CollectiveSpec& c, std::size_t ranks, std::uint32_t a, std::uint32_t b) {
+  // Those that store are the last ones.
+  const bool stores = has_storage_class(c) && std::max(a, b) >= ranks - static_cast<std::size_t>(c.job->training.storage.ranks);
+  return stores ? like_storage(c) : like_traffic(c);
+}
+
+std::vector<TrafficSpec> all_like_traffic(const CollectiveSpec& c) {
+  std::vector<TrafficSpec> all{like_traffic(c)};
+  if (has_storage_class(c)) all.push_back(like_storage(c));
+  return all;
+}
+
+bool takes_part(const CollectiveSpec& c, std::size_t ranks, std::uint32_t rank, std::size_t repeat) {
+  if (!c.is_job()) return true;
+  const jobs::Training& t = c.job->training;
+  if (rank >= ranks - static_cast<std::size_t>(t.storage.ranks)) return false;
+  return c.traced.eras.empty() ||
+         jobs::era_of(c.traced.eras, static_cast<std::uint32_t>(repeat)).has(t.parallelism, static_cast<int>(rank));
 }
 
 int gpu_nic(const HostProfile& profile, std::size_t nics, int gpu) {
@@ -104,7 +141,16 @@ std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
   return nics;
 }
 
+std::vector<RankAt> reducers(const Lab& lab, const CollectiveSpec& collective) {
+  if (collective.is_graph() || !collective.used_algorithm()->in_switches) return {};
+  std::vector<RankAt> all;
+  for (PortName& nic : reducers(lab)) all.push_back({std::move(nic), 0});
+  for (PortName& nic : network_reducers(lab, ranks(lab, collective))) all.push_back({std::move(nic), RankAt::kReducer});
+  return all;
+}
+
 std::string format(const Lab& lab, const RankAt& rank) {
+  if (rank.gpu == RankAt::kReducer) return rank.nic.node + "/scale-up";
   if (rank.gpu > 0) return fmt::format("{}/gpu{}", rank.nic.node, rank.gpu);
   return lab.find(rank.nic.node)->nics.size() == 1 ? rank.nic.node : format(rank.nic);
 }
@@ -119,15 +165,90 @@ std::vector<double> slowness_of(const CollectiveSpec& c, std::size_t ranks) {
   return slowness;
 }
 
+namespace {
+
+// A protocol's cost of a message within a scale-up network has the latency of that network in it.
+std::vector<RankProgram> without_latency(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics,
+                                         std::vector<RankProgram> programs) {
+  if (c.protocol == collectives::Protocol::kNone) return programs;
+  for (std::size_t r = 0; r < nics.size(); ++r) {  // without reducers, which cost nothing
+    const auto& network = lab.hosts.at(lab.find(nics[r].node)->profile).scale_up;
+    if (!network) continue;
+    for (CollectiveStep& s : programs[r].steps)
+      if (s.receives() && programs[r].connections[s.connection].scale_up)
+        s.time = std::max(s.time - network->latency, Duration{});
+  }
+  return programs;
+}
+
+}  // namespace
+
 std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
   if (!c.is_graph())
-    return collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
+    return without_latency(lab, c, nics, collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size())));
   const jobs::CompileOptions options = compile_options(lab, c, nics);
-  if (const double all = jobs::messages(*c.traced.graph, options); all > kMostCollectiveMessages)
+  if (const double all = jobs::messages(c.traced.whole(), options); all > kMostCollectiveMessages)
     throw InputError(fmt::format("{}.chunk: a step needs about {:.0f} messages; expected at most {:.0f}: larger chunks, fewer "
                                  "segments or ranks, or `railyard estimate`",
                                  c.path(), all, kMostCollectiveMessages));
-  return jobs::compile(*c.traced.graph, *c.traced.matches, options);
+  return without_latency(lab, c, nics, jobs::compile(c.traced.whole(), c.traced.whole_matches(), options));
+}
+
+namespace {
+
+double gigabytes(BitRate rate) { return static_cast<double>(rate.bps) / 8e9; }
+
+// GB/s of a rank's NIC, and of its scale-up network; 0: it has none.
+double nic_rate(const Lab& lab, const PortName& nic) {
+  for (const LinkSpec& link : lab.links)
+    if (link.a == nic || link.b == nic) return gigabytes(link.rate);
+  return 0;
+}
+double scale_up_rate(const Lab& lab, const PortName& nic) {
+  const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
+  return said ? gigabytes(said->rate) : 0;
+}
+
+collectives::NcclSystem system_of(const Lab& lab, const std::vector<PortName>& nics) {
+  const RankPlaces where = places(lab, nics);
+  return collectives::nccl_system(static_cast<std::uint32_t>(nics.size()), where.host, where.rail, where.tray,
+                                  scale_up_rate(lab, nics[0]), nic_rate(lab, nics[0]));
+}
+
+}  // namespace
+
+collectives::ProtocolChoice choice_of_nccl(const Lab& lab, const CollectiveSpec& c) {
+  const std::vector<PortName> nics = ranks(lab, c);
+  if (nics.size() < 2) return {};  // an error elsewhere
+  return collectives::nccl_choice(c.collective, c.algorithm.value_or(nullptr), static_cast<std::uint64_t>(c.size.n),
+                                  system_of(lab, nics));
+}
+
+collectives::ProtocolCosts costs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
+  if (c.is_graph() || c.used_protocol() == collectives::Protocol::kNone || nics.size() < 2) return {};
+  // Who says what a step costs says it of each.
+  if (c.step_cost)
+    return {.launch = collectives::protocol_costs(c.used_protocol(), *c.used_algorithm(), CollectiveOperation::kSendRecv, {}, 1).launch};
+  const collectives::NcclSystem system = system_of(lab, nics);
+  collectives::ProtocolCosts costs = collectives::protocol_costs(c.used_protocol(), *c.used_algorithm(), c.collective, system,
+                                                                 static_cast<std::uint32_t>(c.channel_count()));
+  // What a ring's steps cost within scale-up networks has their latency in it, which its messages have as well.
+  if (const auto& network = lab.hosts.at(lab.find(nics[0].node)->profile).scale_up;
+      network && costs.scale_up_step == Duration{} && system.hosts < system.ranks) {
+    const double steps = (c.collective == CollectiveOperation::kAllReduce ? 2.0 : 1.0) * (system.ranks - 1) *
+                         (1 - static_cast<double>(system.hosts == 1 ? 0 : system.hosts) / system.ranks);
+    costs.launch = std::max(costs.launch - Duration{static_cast<std::int64_t>(steps * static_cast<double>(network->latency.ps))},
+                            Duration{});
+  }
+  return costs;
+}
+
+double scale_up_share(const Lab& lab, const CollectiveSpec& c) {
+  if (c.is_graph()) return c.protocol == collectives::Protocol::kNone ? 1 : collectives::kScaleUpShare;
+  const std::vector<PortName> nics = ranks(lab, c);
+  if (nics.size() < 2) return 1;
+  return collectives::scale_up_share(c.used_protocol(), *c.used_algorithm(), static_cast<std::uint64_t>(c.size.n),
+                                     system_of(lab, nics));
 }
 
 jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
@@ -137,7 +258,11 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, co
           .rail = std::move(where.rail),
           .tray = std::move(where.tray),
           .leaf = leaves(lab, nics),
-          .slowness = slowness_of(c, nics.size())};
+          .slowness = slowness_of(c, nics.size()),
+          .protocol = c.protocol,
+          .step_costs = !c.step_cost.has_value(),
+          .scale_up_rate = nics.empty() ? 0 : scale_up_rate(lab, nics[0]),
+          .nic_rate = nics.empty() ? 0 : nic_rate(lab, nics[0])};
 }
 
 double busbw_factor(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
@@ -153,9 +278,15 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
         static_cast<std::uint32_t>(nics.size()), static_cast<std::uint64_t>(c.size.n), c.element_octets(),
         static_cast<double>(c.skew.numerator) / static_cast<double>(c.skew.denominator),
         mix64(lab.run.seed.value ^ hash_string("skew/" + c.name)));
+  const collectives::ProtocolCosts costs = costs_of(lab, c, nics);
+  const auto on_wire = [&](std::uint64_t octets, std::uint64_t unit) {
+    return collectives::octets_on_wire(c.used_protocol(), octets, unit);
+  };
+  for (std::uint64_t& octets : matrix) octets = on_wire(octets, c.element_octets());
+  const std::uint64_t blocks = collectives::traits(c.collective).by_blocks && matrix.empty() ? nics.size() : 1;
   return {.operation = c.collective,
           .algorithm = c.used_algorithm(),
-          .size = static_cast<std::uint64_t>(c.size.n),
+          .size = on_wire(static_cast<std::uint64_t>(c.size.n), blocks * c.element_octets()),
           .element = c.element_octets(),
           .chunk = c.chunk,
           .channels = static_cast<std::uint32_t>(c.channel_count()),
@@ -165,7 +296,9 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, c
           .host = where.host,
           .rail = where.rail,
           .tray = where.tray,
+          .reduction = c.used_algorithm()->in_switches ? reduction_network(lab, nics) : collectives::ReductionNetwork{},
           .pxn = c.pxn,
+          .costs = costs,
           .forward = c.forward,
           .backward = c.backward,
           .buckets = static_cast<std::uint32_t>(c.buckets),
@@ -202,7 +335,7 @@ RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks) {
 collectives::Layout layout(const Lab& lab, const std::vector<PortName>& ranks) {
   const RankPlaces p = places(lab, ranks);
   return {static_cast<std::uint32_t>(ranks.size()), p.host.empty() ? leaves(lab, ranks) : p.host, !p.host.empty(),
-          !p.tray.empty()};
+          !p.tray.empty(), !reducers(lab).empty() || !network_reducers(lab, ranks).empty()};
 }
 
 std::vector<std::uint32_t> leaves(const Lab& lab, const std::vector<PortName>& ranks) {

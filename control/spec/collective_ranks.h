@@ -13,12 +13,21 @@ namespace railyard::spec {
 
 // What its packets look like, as those of traffic do.
 TrafficSpec like_traffic(const CollectiveSpec& collective);
+// The same of its messages between two of so many `ranks`: what a job stores and reads may have a class of its own.
+TrafficSpec like_traffic(const CollectiveSpec& collective, std::size_t ranks, std::uint32_t a, std::uint32_t b);
+// All kinds of messages, each once.
+std::vector<TrafficSpec> all_like_traffic(const CollectiveSpec& collective);
+// Whether a rank of so many has part in a repeat. Ranks that only store, and those that an elastic job has left out, have none,
+// and may be ahead of the others.
+bool takes_part(const CollectiveSpec& collective, std::size_t ranks, std::uint32_t rank, std::size_t repeat);
 
 // The NIC of a GPU (from 1) of a host with so many NICs, whose profile has GPUs.
 int gpu_nic(const HostProfile& profile, std::size_t nics, int gpu);
 
 // Where a rank is: its NIC, and its GPU (from 1); 0: its host's profile has none, and the NIC is the rank.
 struct RankAt {
+  static constexpr int kReducer = 4095;  // `gpu` of what reduces in the switches of the host's scale-up network
+
   PortName nic;
   int gpu = 0;
 
@@ -36,6 +45,10 @@ std::string format(const Lab& lab, const RankAt& rank);
 // Rank r's NIC; GPUs may share one.
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
 
+// What takes part without being a rank: the reducers in switches, if its algorithm needs them. Its programs are behind those of
+// the ranks, in this order.
+std::vector<RankAt> reducers(const Lab& lab, const CollectiveSpec& collective);
+
 // What its plan is made from; `nics`: ranks().
 collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& collective,
                                       const std::vector<PortName>& nics);
@@ -44,7 +57,7 @@ collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& coll
 inline constexpr double kMostCollectiveMessages = 1 << 22;
 inline constexpr std::uint32_t kLeastEstimatedChunk = 1u << 26;
 
-// What its ranks do; `nics`: ranks(). Throws InputError: a job or a trace needs more messages than there may be.
+// What its ranks do, and behind them its reducers; `nics`: ranks(). Throws InputError: a job or a trace needs more messages than there may be.
 std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
 
 // By rank: how many times as long computing takes it (`stragglers`); empty: all are alike.
@@ -55,6 +68,12 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& colle
 
 // What algbw is multiplied by (collectives::busbw_factor()); 0: a trace or a barrier, which have neither.
 double busbw_factor(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
+
+// What of it NCCL would choose: of its algorithm if its lab says one.
+collectives::ProtocolChoice choice_of_nccl(const Lab& lab, const CollectiveSpec& collective);
+
+// What its protocol costs, without what its lab says itself; `nics`: ranks(). Of graphs each collective has its own.
+collectives::ProtocolCosts costs_of(const Lab& lab, const CollectiveSpec& collective, const std::vector<PortName>& nics);
 
 // How many channels a collective has if its lab does not say: where each leaves a scale-up network by another NIC, as many
 // as such a network has ranks, at most; but no more than make a program of moderate size. Else 1.

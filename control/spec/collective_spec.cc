@@ -9,7 +9,8 @@ namespace railyard::spec {
 
 CollectiveAlgorithm CollectiveSpec::used_algorithm() const {
   if (is_graph()) return &collectives::kOfTrace;
-  return algorithm.value_or(collectives::algorithms(collective).front());
+  if (algorithm) return *algorithm;
+  return chosen.algorithm != nullptr ? chosen.algorithm : collectives::algorithms(collective).front();
 }
 
 std::string CollectiveSpec::operation_name() const {

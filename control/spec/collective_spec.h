@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "control/collectives/operation.h"
+#include "control/collectives/protocol.h"
+#include "control/jobs/eras.h"
 #include "control/jobs/job_graph.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/job_spec.h"
@@ -42,6 +44,14 @@ struct StragglerSpec {
 struct TraceSpec {
   std::shared_ptr<const jobs::JobGraph> graph;
   std::shared_ptr<const jobs::Matches> matches;
+  // Of a job that shrinks (control/jobs/eras.h): its eras, and what goes in all of them. `graph` is of the first one.
+  std::vector<jobs::Era> eras{};
+  std::shared_ptr<const jobs::JobGraph> of_eras{};
+  std::shared_ptr<const jobs::Matches> matches_of_eras{};
+
+  // What ranks carry out.
+  const jobs::JobGraph& whole() const noexcept { return of_eras != nullptr ? *of_eras : *graph; }
+  const jobs::Matches& whole_matches() const noexcept { return of_eras != nullptr ? *matches_of_eras : *matches; }
 
   bool operator==(const TraceSpec& o) const {
     return graph == o.graph || (graph != nullptr && o.graph != nullptr && *graph == *o.graph);
@@ -89,8 +99,12 @@ struct CollectiveSpec {
   Duration start{};
   Duration gap{};       // between a rank's end of one and its start of the next
   BitRate reduce_rate{};  // of adding what came to what is there, of each rank; 0: at once
-  Duration launch_cost{};  // of each rank's start of a repeat
-  Duration step_cost{};    // of each message that a rank receives
+  // NCCL's protocol, and of kAuto what NCCL chooses, once the lab is read (of graphs: for each collective, as they are planned).
+  collectives::Protocol protocol = collectives::Protocol::kNone;
+  collectives::ProtocolChoice chosen{};
+  // Nothing: what the protocol says; else of each rank's start of a repeat, and of each message that a rank receives.
+  std::optional<Duration> launch_cost;
+  std::optional<Duration> step_cost;
   // A step of data-parallel training: computing before the backward pass and in it, where gradients are there in so
   // many buckets one after the other; how much longer it takes a rank in a repeat, at most.
   Duration forward{};
@@ -105,6 +119,9 @@ struct CollectiveSpec {
   std::optional<int> priority;  // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
 
   CollectiveAlgorithm used_algorithm() const;
+  collectives::Protocol used_protocol() const noexcept {
+    return protocol == collectives::Protocol::kAuto ? chosen.protocol : protocol;
+  }
   int channel_count() const noexcept { return channels.value_or(1); }
   bool is_uet() const noexcept { return transport == CollectiveTransport::kUet; }
   bool has_unequal_parts() const noexcept { return !matrix.empty() || skew.numerator > 0; }

@@ -25,7 +25,8 @@ std::vector<TrafficSpec> roce_traffic(const Lab& lab) {
   for (const TrafficSpec& t : lab.traffic)
     if (t.is_roce()) all.push_back(t);
   for (const CollectiveSpec& c : lab.collectives)
-    if (!c.is_uet()) all.push_back(like_traffic(c));
+    if (!c.is_uet())
+      for (TrafficSpec& like : all_like_traffic(c)) all.push_back(std::move(like));
   // What services answer, and applications send, has the class of RoCE traffic that says nothing else.
   if (has_services(lab) || has_applications(lab)) {
     TrafficSpec other;

@@ -26,6 +26,9 @@ void check_storage(const jobs::Storage& s, const Tree& said) {
   if (needs != nullptr) said.at_or_self(needs).fail("found without storage; expected storage: [hosts that store]");
   std::vector<int> steps;
   for (const jobs::Failure& f : s.failures) {
+    if (f.rank && f.elastic == jobs::Elastic::kOff)
+      said.at_or_self("failures").fail(fmt::format("step {}: rank {} is replaced, whichever it is; expected no rank, or elastic: "
+                                                   "smaller-batch or same-batch", f.step, *f.rank));
     if (f.step > s.steps) said.at_or_self("failures").fail(fmt::format("step {} of {}; expected 1..{}", f.step, s.steps, s.steps));
     if (std::ranges::find(steps, f.step) != steps.end())
       said.at_or_self("failures").fail(fmt::format("step {} fails twice; expected each step once", f.step));
@@ -84,6 +87,19 @@ jobs::JobGraph make_inference(const Lab& lab, const CollectiveSpec& c, JobSpec& 
   return jobs::serve(i).graph;
 }
 
+// What a job does that shrinks.
+void set_eras(CollectiveSpec& c, const Tree& said) {
+  auto eras = jobs::eras(c.job->training);
+  if (!eras) said.at_or_self(std::string(eras.error().key)).fail(eras.error().text);
+  if (eras->size() == 1) return;
+  auto graph = jobs::make_graph(c.job->training, *eras);
+  auto matches = jobs::check(graph);
+  RAILYARD_ASSERT(matches.has_value(), "a schedule of our own fits together");
+  c.traced.eras = std::move(*eras);
+  c.traced.of_eras = std::make_shared<const jobs::JobGraph>(std::move(graph));
+  c.traced.matches_of_eras = std::make_shared<const jobs::Matches>(std::move(*matches));
+}
+
 }  // namespace
 
 void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
@@ -93,6 +109,7 @@ void make_job_graph(const Lab& lab, CollectiveSpec& c, const Tree& said) {
   c.size = Bytes{static_cast<std::int64_t>(jobs::total_octets(graph))};
   c.traced = {std::make_shared<const jobs::JobGraph>(std::move(graph)),
               std::make_shared<const jobs::Matches>(std::move(*matches))};
+  if (!c.job->inference) set_eras(c, said);
 }
 
 }  // namespace railyard::spec

@@ -31,6 +31,7 @@ struct JobSpec {
   std::string gpu = "h100";
   Ratio mfu{2, 5};  // what of the GPU's peak computing alone reaches
   std::vector<std::string> storage{};  // selectors of ranks that store; `training.storage` says how many that are
+  std::optional<int> storage_dscp{};  // of messages to and from these; nothing: as all others
   Ratio mbu{3, 5};  // what of the rate of the GPU's memory reading alone reaches; of inference
 
   const std::string& model_name() const noexcept { return inference ? inference->model.name : training.model.name; }

@@ -34,6 +34,7 @@ std::string json_schema() {
   define(definitions, switch_pattern_keys());
   define(definitions, ecmp_keys());
   define(definitions, pfc_watchdog_keys());
+  define(definitions, reduction_keys());
   define(definitions, host_keys());
   define(definitions, receive_keys());
   define(definitions, roce_nic_keys());
@@ -69,6 +70,7 @@ std::string json_schema() {
   define(definitions, inference_keys());
   define(definitions, pool_keys());
   define(definitions, scale_up_keys());
+  define(definitions, pcie_keys());
   define(definitions, rping_keys());
   define(definitions, fault_keys());
   for (const FaultKind& kind : fault_kinds())

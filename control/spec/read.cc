@@ -20,6 +20,7 @@
 #include "control/spec/trace_file.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/preset.h"
+#include "control/spec/reducers.h"
 #include "control/spec/select.h"
 
 namespace railyard::spec {
@@ -253,6 +254,11 @@ void read_matrix_files(Draft& draft) {
   }
 }
 
+void choose_protocols(Draft& draft) {
+  for (CollectiveSpec& c : draft.lab.collectives)
+    if (c.protocol == collectives::Protocol::kAuto && !c.is_graph()) c.chosen = choice_of_nccl(draft.lab, c);
+}
+
 void choose_channels(Draft& draft) {
   for (CollectiveSpec& collective : draft.lab.collectives)
     if (!collective.channels) collective.channels = usual_channels(draft.lab, collective);
@@ -299,6 +305,7 @@ Lab read_lab(const Tree& document) {
   check_profiles(draft);
   attach_by_profile(draft.lab);
   control_switches(draft);
+  add_reducers(draft);
   check_links(draft);
   check_addresses(draft);
   assign_addresses(draft.lab);
@@ -309,6 +316,7 @@ Lab read_lab(const Tree& document) {
   read_trace_files(draft);
   make_job_graphs(draft);
   read_matrix_files(draft);
+  choose_protocols(draft);
   choose_channels(draft);
   check_traffic(draft);
   check_collectives(draft);

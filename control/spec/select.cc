@@ -20,7 +20,7 @@ bool is_meant(const NodeSpec& node, const NicSpec& nic, Which which) noexcept {
 void select(const Lab& lab, std::string_view host, int port, Which which, std::set<PortName>& seen,
             std::vector<PortName>& out) {
   for (const NodeSpec& node : lab.nodes) {
-    if (node.kind != NodeSpec::Kind::kHost || !matches(host, node.name)) continue;
+    if (node.kind != NodeSpec::Kind::kHost || node.reduces || !matches(host, node.name)) continue;
     for (std::size_t n = 0; n < node.nics.size(); ++n) {
       const PortName nic{node.name, static_cast<int>(n) + 1};
       if ((port == 0 || port == nic.port) && is_meant(node, node.nics[n], which) && seen.insert(nic).second)

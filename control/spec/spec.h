@@ -71,6 +71,15 @@ struct PfcWatchdog {
   bool operator==(const PfcWatchdog&) const = default;
 };
 
+// In-network reduction: the switch adds what ranks of collectives send up a tree, and multicasts the sum. What does so is a host
+// of its own at the switch (reducers.h).
+struct ReductionSpec {
+  std::optional<BitRate> rate;  // of the reducer's link; nothing: the rates of all other links of the switch
+  Duration latency{};           // from a message's arrival until its sum may go on
+
+  bool operator==(const ReductionSpec&) const = default;
+};
+
 struct SwitchProfile {
   int ports = 0;       // the most links that a switch can have; 0: any number
   BitRate port_rate{};  // the fastest link that a port takes; 0: any
@@ -84,6 +93,7 @@ struct SwitchProfile {
   std::optional<PfcWatchdog> pfc_watchdog;
   ForwardingMode mode = ForwardingMode::kStoreAndForward;
   EcmpSpec ecmp;
+  std::optional<ReductionSpec> reduction;  // nothing: it only forwards
   ControlSpec control;
   std::string qos = "default";
 
@@ -103,7 +113,7 @@ struct ReceiveSpec {
   bool operator==(const ReceiveSpec&) const = default;
 };
 
-// The PCI Express slot of each NIC (pcie.h).
+// A PCI Express link (pcie.h).
 struct PcieSlot {
   int generation = 5;  // 3..6
   int lanes = 16;      // 4, 8, 16
@@ -111,11 +121,21 @@ struct PcieSlot {
   bool operator==(const PcieSlot&) const = default;
 };
 
+// How NICs are connected to their host.
+struct PcieSpec {
+  PcieSlot slot;                   // of each NIC
+  std::optional<PcieSlot> uplink;  // what `shared_by` NICs share; nothing: it is like `slot`
+  int shared_by = 1;               // so many neighbouring NICs of a host; 1: each has a slot of its own
+
+  bool operator==(const PcieSpec&) const = default;
+};
+
 // How ranks of collectives in one host, or in several, reach each other without their NICs.
 struct ScaleUpSpec {
   BitRate rate{};               // of each rank, in each direction
   Duration latency{500'000};  // of a first octet
   int hosts = 1;  // so many of the profile share one network (scale_up_networks.h)
+  bool reduces = false;  // its switches add, for collectives with the algorithm in-network
 
   bool operator==(const ScaleUpSpec&) const = default;
 };
@@ -132,7 +152,7 @@ struct HostProfile {
   PfcMode pfc = PfcMode::kAuto;  // of the NICs, all classes; auto: what the QoS profile says of each class
   std::uint32_t clock_error_ppb = 100'000;  // of each NIC's clock, either way at most; 0: exact, and all in phase
   ReceiveSpec receive;
-  std::optional<PcieSlot> pcie;  // nothing: NICs are as fast as their links
+  std::optional<PcieSpec> pcie;  // nothing: NICs are as fast as their links
   RoceNicSpec roce;
   UetNicSpec uet;
   std::optional<ScaleUpSpec> scale_up;  // nothing: ranks of a host reach each other through the fabric
@@ -216,6 +236,7 @@ struct NodeSpec {
   std::optional<ControlSpec> control;  // switches; nothing: what the profile says
   std::vector<NicSpec> nics;      // hosts: 1..kMostNics, port i is nics[i - 1]
   std::optional<AgentSpec> agent;  // hosts
+  bool reduces = false;  // hosts: it is the reducer of the switch at its NIC, and no host that anybody counts
   std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
   std::map<int, PortSpec> ports;  // switches and hosts, by port number
   TrunkSpec trunk;                // trunks: port 1 is its only one

@@ -14,18 +14,18 @@ using Step = CollectiveStep;
 
 class Maker {
  public:
-  Maker(const build::Collective& collective, const Work& work, std::size_t working)
-      : collective_(collective), work_(work), working_(working) {}
+  Maker(const build::Collective& collective, const Work& work, const spec::CollectiveSpec& said)
+      : collective_(collective), work_(work), said_(said) {}
 
   // Nothing: it is not complete.
   std::optional<RepeatTimes> repeat(std::size_t k) const {
     RepeatTimes out{.repeat = k, .from = Instant::never()};
     std::uint32_t last = 0;
-    for (std::uint32_t r = 0; r < collective_.ranks.size(); ++r) {
+    for (std::uint32_t r = 0; r < collective_.rank_count(); ++r) {
       const CollectiveRank& rank = *collective_.ranks[r];
       if (k >= rank.finished().size() || k >= rank.record()->repeats() || rank.finished()[k] == Instant::never())
         return std::nullopt;
-      if (r >= working_) continue;
+      if (!spec::takes_part(said_, collective_.rank_count(), r, k)) continue;
       out.from = std::min(out.from, rank.started()[k]);
       if (rank.finished()[k] > out.to) last = r;
       out.to = std::max(out.to, rank.finished()[k]);
@@ -113,7 +113,7 @@ class Maker {
 
   const build::Collective& collective_;
   const Work& work_;
-  std::size_t working_;
+  const spec::CollectiveSpec& said_;
 };
 
 }  // namespace
@@ -129,8 +129,8 @@ std::optional<Timeline> timeline_of(const build::BuiltLab& lab, const build::Col
   for (std::size_t r = 0; r < collective.ranks.size(); ++r)
     out.ranks.push_back(spec::format(lab.spec(), {collective.nics[r], collective.gpus[r]}));
   const spec::CollectiveSpec& c = lab.spec().collectives[collective.spec];
-  out.working = collective.ranks.size() - (c.is_job() ? static_cast<std::size_t>(c.job->training.storage.ranks) : 0);
-  const Maker maker(collective, out.work, out.working);
+  out.working = collective.rank_count() - (c.is_job() ? static_cast<std::size_t>(c.job->training.storage.ranks) : 0);
+  const Maker maker(collective, out.work, c);
   for (std::size_t k = 0; k < collective.ranks.front()->record()->repeats(); ++k)
     if (auto repeat = maker.repeat(k)) out.repeats.push_back(std::move(*repeat));
   return out;

@@ -70,9 +70,9 @@ Kind kind_of(jobs::Operation::Kind kind) {
 }
 
 Work of_graph(const spec::Lab& lab, const spec::CollectiveSpec& c, const std::vector<spec::PortName>& nics) {
-  const jobs::JobGraph& graph = *c.traced.graph;
+  const jobs::JobGraph& graph = c.traced.whole();
   std::vector<jobs::OperationSteps> steps;
-  jobs::compile(graph, *c.traced.matches, spec::compile_options(lab, c, nics), &steps);
+  jobs::compile(graph, c.traced.whole_matches(), spec::compile_options(lab, c, nics), &steps);
   Work work;
   Names names(work.names);
   for (std::size_t r = 0; r < graph.ranks.size(); ++r) {
@@ -107,7 +107,7 @@ class Plain {
       spread(r, step);
     }
     const std::uint64_t octets = static_cast<std::uint64_t>(c_.size.n) / buckets();
-    const std::uint32_t name = names.of(collective_name(collectives::name(c_.collective), octets, programs_.size()));
+    const std::uint32_t name = names.of(collective_name(collectives::name(c_.collective), octets, programs_.empty() ? 0 : programs_.front()->ranks));
     for (std::uint32_t r = 0; r < programs_.size(); ++r) add_communication(r, name);
     return std::move(work_);
   }

@@ -19,6 +19,7 @@
 #include "dataplane/device/attachment.h"
 #include "dataplane/nic/host_config.h"
 #include "dataplane/nic/receive_buffer.h"
+#include "dataplane/nic/shared_bus.h"
 #include "dataplane/packet/edge.h"
 
 namespace railyard {
@@ -132,6 +133,15 @@ class Host final : public Device {
   // Flows whose headers a NIC remembers; of more, those that share a place are parsed whenever they take turns.
   static constexpr std::size_t kKnownFlows = 16384;
 
+  static constexpr std::uint16_t kOwnBus = 0xFFFF;
+
+  // What NICs share (host_bus.cc).
+  struct Bus {
+    SharedBus sends, receives;
+    Instant wake = Instant::never();    // when it carries the next frame that was received
+    Instant offers = Instant::never();  // when it is free for the next frame to send
+  };
+
   // What one class of a NIC has received.
   struct Received {
     Counter packets;
@@ -157,7 +167,9 @@ class Host final : public Device {
     std::array<Received, kPriorities> received;
     ReceiveBuffer receive;
     Share straggles{0, 0};
-    BitRate bus{};  // NicConfig's
+    BitRate bus{};                        // NicConfig's
+    std::uint16_t shared_bus = kOwnBus;   // of buses_
+    std::uint8_t gave_last = 0;           // the class of which a straggling host gave the last frame
     RingQueue<Packet*> incoming;    // from the attachment, until their instant comes
     std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the next poll
     Instant incoming_at = Instant::never();
@@ -176,6 +188,8 @@ class Host final : public Device {
   std::size_t outside_slot(PortIndex port) const noexcept { return 2 * ports() + port.index(); }
   std::size_t timer_slot() const noexcept { return 3 * ports(); }
   std::size_t shared_slot() const noexcept { return timer_slot() + 1; }
+  std::size_t bus_slot(std::size_t bus) const noexcept { return shared_slot() + 1 + bus; }
+  static std::size_t slots_of(const HostConfig& config) noexcept;
 
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
   void credits_changed(Instant now, PortIndex port, Priority priority);
@@ -204,6 +218,16 @@ class Host final : public Device {
   void start_without_carrier(Instant now, PortIndex port);
   void take(Instant now, Nic& nic);
   void take(Instant now, Nic& nic, Priority priority);
+  void take_in_turn(Instant now, Nic& nic, unsigned classes);
+  void gave(Instant now, Nic& nic, Priority priority, std::uint32_t octets);
+  bool has_turn(Instant now, Nic& nic);
+  void carry_received(Instant now, std::size_t bus);
+  void wake_bus(std::size_t bus, Instant at);
+  void on_bus(Instant now, std::size_t slot);
+  void take_ahead(Instant now, Nic& nic);
+  PortIndex port_of(const Nic& nic) const noexcept {
+    return PortIndex{static_cast<std::uint16_t>(&nic - nics_.data())};
+  }
   static Duration time_to_give(const Nic& nic, std::uint32_t octets) noexcept;
   static Duration time_to_give_share(const Nic& nic, std::uint32_t octets) noexcept;
   bool finish(Nic& nic, Priority priority, Packet& packet, const TxFrame& frame);
@@ -239,8 +263,9 @@ class Host final : public Device {
   bool all_busy() const noexcept;
 
   std::vector<Nic> nics_;
+  std::vector<Bus> buses_;
   // Of each port: transmission; receive buffer, or the end of a pause that the host outside asked for; what came from
-  // outside. Then the refresh of pauses, and what is due of what hosts share.
+  // outside. Then the refresh of pauses, what is due of what hosts share, and of each shared bus receiving, then sending.
   SlotQueue slots_;
   StartList starts_;
   Instant refresh_due_ = Instant::never();

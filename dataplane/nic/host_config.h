@@ -48,8 +48,15 @@ struct NicConfig {
   }
 };
 
+// A bus that NICs share: each direction carries this rate.
+struct BusConfig {
+  BitRate rate;
+  std::vector<PortIndex> nics;  // all with NicConfig::bus and a receive rate
+};
+
 struct HostConfig {
-  std::vector<NicConfig> nics;  // 1..8
+  std::vector<NicConfig> nics;  // 1..kMaxNics
+  std::vector<BusConfig> buses;  // a NIC is in one at most
   Duration latency{600'000};    // from a frame's arrival until the host may act on it
   Duration pause_response{};    // from the tail of a pause frame to its effect; 0: the standard's by rate
   std::uint16_t pause_quanta = 0xFFFF;

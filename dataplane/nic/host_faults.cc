@@ -44,6 +44,7 @@ void Host::use_receive_rate(Instant now, PortIndex port) {
   else
     nic.receive.set_rate(now, wrong.last(), wrong.last().bps == 0);
   if (nic.attachment == nullptr) set_timer(receive_slot(port), nic.receive.next());
+  if (nic.shared_bus != kOwnBus) wake_bus(nic.shared_bus, std::max(now, buses_[nic.shared_bus].receives.next()));
 }
 
 void Host::begin_receiving_at(Instant now, std::uint32_t fault, PortIndex port, BitRate rate) {

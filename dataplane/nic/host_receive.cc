@@ -162,7 +162,10 @@ void Host::buffer(Instant now, PortIndex port, Packet* p) {
   if (!nic.receive.fits(priority, p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
   nic.receive.push(now, p, p->frame_octets, priority);
   signal_pause(now, port, priority);
-  set_timer(receive_slot(port), nic.receive.next());
+  if (nic.shared_bus != kOwnBus)
+    carry_received(now, nic.shared_bus);
+  else
+    set_timer(receive_slot(port), nic.receive.next());
 }
 
 // The host has taken a frame out of the receive buffer.
@@ -171,6 +174,7 @@ void Host::on_received(Instant now, PortIndex port) {
   const ReceiveBuffer::Held held = nic.receive.pop();
   signal_pause(now, port, held.priority);
   set_timer(receive_slot(port), nic.receive.next());
+  if (nic.shared_bus != kOwnBus) carry_received(now, nic.shared_bus);
   if (held.packet->has(Packet::kTagged) && !nic.keeps_tags) [[unlikely]]
     pop_vlan_tag(*held.packet);
   const RxFrame frame{now, held.packet->sent - skew(now), held.packet->header_span(), payload_seen(*held.packet),

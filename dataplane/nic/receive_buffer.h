@@ -56,8 +56,18 @@ class ReceiveBuffer {
     busy_until_ = stopped ? Instant::never() : now;
     for (std::size_t i = 0; i < frames_.size(); ++i) {
       busy_until_ = busy_until_ + time_.of(frames_[i].octets);
-      frames_[i].ready = busy_until_;
+      frames_[i].ready = shares_bus_ ? Instant::never() : busy_until_;
     }
+  }
+  // Frames reach the host over a bus that others use as well: each waits until begin() is called for it. Before any comes.
+  void share_bus() noexcept { shares_bus_ = true; }
+  // With a shared bus, whether the oldest frame waits for it.
+  bool wants_bus() const noexcept { return !stopped_ && !frames_.empty() && frames_.front().ready == Instant::never(); }
+  std::uint32_t front_octets() const noexcept { return frames_.front().octets; }
+  // It does now, which takes the bus so long.
+  void begin(Instant now, Duration by_bus) noexcept {
+    Held& front = frames_[0];
+    front.ready = now + std::max(by_bus, time_.of(front.octets));
   }
   bool stopped() const noexcept { return stopped_; }
   // Classes for which PFC is sent from now on.
@@ -72,7 +82,7 @@ class ReceiveBuffer {
 
   void push(Instant now, Packet* packet, std::uint32_t octets, Priority priority) {
     busy_until_ = std::max(busy_until_, now) + time_.of(octets);
-    frames_.push({packet, busy_until_, octets, priority});
+    frames_.push({packet, shares_bus_ ? Instant::never() : busy_until_, octets, priority});
     held_ += octets;
     by_class_[priority.index()] += octets;
     cells_[priority.index()] += cells(octets);
@@ -113,6 +123,7 @@ class ReceiveBuffer {
   bool limits_ = false;
   bool limited_ = false;  // what every frame looks at, in the first line
   bool stopped_ = false;
+  bool shares_bus_ = false;
   ReceiveConfig config_;
   OctetTime time_;
   RingQueue<Held> frames_;

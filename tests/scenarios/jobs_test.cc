@@ -226,6 +226,145 @@ TEST(StoringJobs, ShareAFabricWithInferenceRequestsAndMonitoring) {
   }
 }
 
+// What is stored and read has its own class, whatever carries it; and what ranks send each other has theirs.
+TEST(StoringJobs, HaveAClassOfTheirOwnForStorage) {
+  for (const char* transport : {"roce", "uet"}) {
+    Scenario s(R"(
+name: storing
+topology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 5, host-link: { rate: 100Gbps, cable: 3m } }
+qos: { default: { classes: { 1: { lossless: true }, 3: { lossless: true } } } }
+hosts: { default: { roce: { congestion: none } } }
+jobs:
+  - name: train
+    model: { layers: 4, hidden: 256, heads: 8, feed-forward: 1024, vocabulary: 0, sequence: 64 }
+    forward: 1ms
+    backward: 2ms
+    segments: 1
+    ranks: [h1, h2, h3, h4]
+    storage: [h5]
+    storage-dscp: 10
+    checkpoint: { every: 2, restore: true }
+    steps: 3
+)", {std::string("jobs.train.transport=") + transport});
+    const report::CollectiveReport c = run(s);
+    ASSERT_TRUE(c.verified) << transport << c.stalled << c.wrong;
+    EXPECT_EQ(c.storage->checkpoints, 1);
+    EXPECT_EQ(c.storage->restores, 1);
+    EXPECT_GT(s.at("h5:1", 1).rx_octets, c.storage->checkpoint_bytes) << transport << ": one was written";
+    EXPECT_GT(s.at("h5:1", 1).tx_octets, c.storage->checkpoint_bytes) << transport << ": one was read";
+    EXPECT_EQ(s.at("h5:1", 3).rx_packets, 0u) << transport;
+    EXPECT_EQ(s.at("h5:1", 3).tx_packets, 0u) << transport;
+    // Gradients: 2 (n - 1) / n of two octets for each parameter and step.
+    EXPECT_GT(s.at("h1:1", 3).tx_octets, 3 * c.storage->checkpoint_bytes / 14 * 3) << transport;
+  }
+}
+
+// ---- Jobs that shrink ------------------------------------------------------------------------------------------------
+
+// Four copies, each a rank, and a host that stores: nobody shares a link but there.
+std::string elastic_lab(const std::string& failure) {
+  return R"(
+name: elastic
+topology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 5, host-link: { rate: 100Gbps, cable: 3m } }
+hosts: { default: { roce: { congestion: none } } }
+jobs:
+  - name: train
+    model: { layers: 4, hidden: 256, heads: 8, feed-forward: 1024, vocabulary: 0, sequence: 64 }
+    forward: 500us
+    backward: 1ms
+    segments: 1
+    microbatches: 3
+    ranks: [h1, h2, h3, h4]
+    storage: [h5]
+    checkpoint: { every: 2 }
+    failures: [{ step: 3, restart: 7ms, rank: 1, )" + failure + R"( }]
+    steps: 7
+)";
+}
+
+constexpr double kParameters = 4 * (4 * 256.0 * 256 + 3 * 256.0 * 1024);
+constexpr double kNsPerOctet = 8.0 / 100 * 4182 / 4096;
+// Of so many copies that have so many microbatches: an all-reduce of gradients behind what is computed.
+double elastic_step_ns(int copies, int microbatches) {
+  return microbatches * 1.5e6 + 2.0 * (copies - 1) / copies * 2 * kParameters * kNsPerOctet;
+}
+
+TEST(ElasticJobs, GoOnWithTheCopiesThatAreLeft) {
+  struct Case {
+    const char* elastic;
+    int microbatches;  // of three copies
+    double weight;     // of a step of these
+  };
+  for (const Case& of : {Case{"smaller-batch", 3, 0.75}, Case{"same-batch", 4, 1}})
+    for (const char* more : {"jobs.train.transport=roce", "jobs.train.transport=uet", "run.payload=real"}) {
+      SCOPED_TRACE(std::string(of.elastic) + " " + more);
+      Scenario s(elastic_lab(std::string("elastic: ") + of.elastic), {more});
+      const report::CollectiveReport c = run(s);
+      ASSERT_TRUE(c.verified) << c.stalled << c.wrong;
+      const report::StorageFigures& f = *c.storage;
+      // 1 2| 3x | 3 4| 5 6|: seven steps are carried out.
+      ASSERT_EQ(c.iterations.size(), 7u);
+      EXPECT_EQ(f.lost_steps, 1);
+      EXPECT_EQ(f.checkpoints, 3);
+      ASSERT_EQ(f.eras.size(), 2u);
+      EXPECT_EQ(f.eras[0].copies, 4);
+      EXPECT_EQ(f.eras[0].steps, 3);
+      EXPECT_EQ(f.eras[1].copies, 3);
+      EXPECT_EQ(f.eras[1].first_step, 4);
+      EXPECT_EQ(f.eras[1].steps, 4);
+      const double before = elastic_step_ns(4, 3), after = elastic_step_ns(3, of.microbatches);
+      EXPECT_NEAR(static_cast<double>(*f.eras[0].step_ns), before, 0.01 * before);
+      EXPECT_NEAR(static_cast<double>(*f.eras[1].step_ns), after, 0.01 * after);
+      const double tokens = 4 * 3 * 64;
+      EXPECT_NEAR(*f.eras[0].tokens_per_second, tokens / before * 1e9, 0.01 * tokens / before * 1e9);
+      EXPECT_NEAR(*f.eras[1].tokens_per_second, of.weight * tokens / after * 1e9, 0.01 * tokens / after * 1e9);
+      EXPECT_EQ(c.figures->training->tokens_per_second, f.eras[0].tokens_per_second) << "with all copies";
+      // Each of the three reads a third of the checkpoint, and of the parameters what the other two keep.
+      const double read = (14 + 2 * 2) * kParameters * kNsPerOctet;
+      EXPECT_NEAR(static_cast<double>(*f.restore_ns), read, 0.05 * read);
+      const double all = static_cast<double>(c.iterations[6].start_ns + *c.iterations[6].time_ns - c.iterations[0].start_ns);
+      EXPECT_NEAR(*f.ettr, (2 + 4 * of.weight) * before / all, 0.005);
+    }
+}
+
+TEST(ElasticJobs, LeaveOutTheWholeCopyOfARank) {
+  const std::string lab = elastic_lab("elastic: smaller-batch");
+  // Two stages in each of two copies: ranks 1 and 3 are one of them.
+  Scenario s(lab, {"jobs.train.parallelism={ pp: 2, dp: 2 }"});
+  const report::CollectiveReport c = run(s);
+  ASSERT_TRUE(c.verified) << c.stalled << c.wrong;
+  EXPECT_EQ(c.storage->eras[1].copies, 1);
+  EXPECT_GT(s.at("h1:1", 3).tx_octets, 2 * s.at("h2:1", 3).tx_octets) << "h2 and h4 have nothing more to do";
+  EXPECT_GT(s.at("h3:1", 3).tx_octets, 2 * s.at("h4:1", 3).tx_octets);
+}
+
+TEST(ElasticJobs, EstimatesAreNearTheRun) {
+  Scenario s(elastic_lab("elastic: same-batch"));
+  const auto estimated = estimate::estimate(s.lab().spec(), {.least_chunk = 0});
+  ASSERT_TRUE(estimated) << estimated.error();
+  const report::CollectiveReport c = run(s);
+  const report::StorageFigures& e = *estimated->collectives[0].storage;
+  ASSERT_EQ(e.eras.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto ran = static_cast<double>(*c.storage->eras[i].step_ns);
+    EXPECT_NEAR(static_cast<double>(*e.eras[i].step_ns), ran, 0.01 * ran) << i;
+  }
+  EXPECT_NEAR(*e.ettr, *c.storage->ettr, 0.01);
+}
+
+TEST(ElasticJobs, AnyNumberOfWorkersGivesTheSameBytes) {
+  const auto digest = [](std::size_t workers) {
+    EngineConfig config;
+    config.workers = workers;
+    Scenario s = Scenario::ready("elastic", {}, config);
+    const report::CollectiveReport c = run(s);
+    EXPECT_TRUE(c.verified) << c.stalled << c.wrong;
+    return s.digest();
+  };
+  const std::uint64_t one = digest(1);
+  for (const std::size_t workers : {2u, 4u}) EXPECT_EQ(digest(workers), one) << workers;
+}
+
 TEST(StoringJobs, EstimatesAreNearTheRun) {
   // Congestion control would cost a tenth more.
   Scenario s = Scenario::ready("checkpoints", {"hosts.default.roce.congestion=none"});

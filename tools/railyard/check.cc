@@ -20,6 +20,7 @@
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
+#include "control/spec/reducers.h"
 #include "control/spec/value.h"
 #include "control/structure/structure.h"
 #include "tools/railyard/commands.h"
@@ -39,21 +40,25 @@ void print_size(build::BuiltLab& lab) {
   std::size_t switches = 0;
   std::size_t nics = 0;
   std::size_t hosts = 0;
-  for (const spec::NodeSpec& n : lab.spec().nodes) {
+  const spec::Lab fabric = spec::without_reducers(lab.spec());
+  const std::size_t reducers = spec::reducers(lab.spec()).size();
+  for (const spec::NodeSpec& n : fabric.nodes) {
     switches += n.kind == spec::NodeSpec::Kind::kSwitch ? 1 : 0;
     hosts += n.kind == spec::NodeSpec::Kind::kHost ? 1 : 0;
     nics += n.nics.size();
   }
   const std::size_t collectives = lab.collectives().size();
   fmt::print("{}: {} switches, {} hosts with {} NICs, {} links, {} flows{}\n", lab.spec().name, switches, hosts, nics,
-             lab.spec().links.size(), lab.flows().size(),
+             fabric.links.size(), lab.flows().size(),
              collectives == 0   ? std::string()
              : collectives == 1 ? ", 1 collective"
                                 : fmt::format(", {} collectives", collectives));
+  if (reducers > 0) fmt::print("{} of the switches reduce for collectives\n", reducers);
 }
 
 void print_structure(build::BuiltLab& lab) {
-  for (const std::string& line : structure::lines(structure::structure(lab.graph()))) fmt::print("structure: {}\n", line);
+  const spec::Lab fabric = spec::without_reducers(lab.spec());
+  for (const std::string& line : structure::lines(structure::structure(routing::Graph(fabric)))) fmt::print("structure: {}\n", line);
 }
 
 void print_window(build::BuiltLab& lab) {

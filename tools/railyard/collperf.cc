@@ -17,6 +17,7 @@
 
 #include "control/base/json_text.h"
 #include "control/collectives/registry.h"
+#include "control/estimate/estimate.h"
 #include "control/report/nccl_table.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/load.h"
@@ -33,7 +34,7 @@ using collectives::Operation;
 struct CollperfOptions {
   std::string file;
   std::string collective;
-  std::string operation, algorithm, transport, datatype;
+  std::string operation, algorithm, protocol, transport, datatype;
   std::optional<int> channels, root;
   std::vector<std::string> ranks;
   std::string least = "32MiB", most;
@@ -44,6 +45,7 @@ struct CollperfOptions {
   std::vector<std::string> sets;
   std::size_t jobs = 0;
   bool json = false;
+  bool estimate = false;  // without packets
 };
 
 constexpr std::uint64_t kMostSizes = 1000;
@@ -111,6 +113,7 @@ std::vector<std::string> settings_of(const CollperfOptions& o, const std::string
   };
   set("collective", o.operation);
   set("algorithm", o.algorithm);
+  set("protocol", o.protocol);
   set("transport", o.transport);
   set("datatype", o.datatype);
   if (o.channels) set("channels", fmt::to_string(*o.channels));
@@ -166,6 +169,19 @@ report::NcclRow row_of(const nlohmann::ordered_json& c, std::uint64_t size, std:
   return row;
 }
 
+// One size, without packets.
+report::NcclRow estimated(const std::string& file, const std::vector<std::string>& sets, std::uint64_t size, std::uint32_t element) {
+  const auto e = estimate::estimate(spec::load(file, sets));
+  if (!e) throw std::runtime_error(e.error());
+  const estimate::CollectiveEstimate& c = e->collectives.front();
+  const double us = static_cast<double>(c.time.ps) / 1e6;
+  return {.bytes = size,
+          .elements = size / element,
+          .time_us = us,
+          .algbw_bps = us > 0 ? static_cast<double>(size) * 8e6 / us : 0,
+          .busbw_bps = c.busbw_bps};
+}
+
 nlohmann::ordered_json json_of(const report::NcclTable& table, const spec::CollectiveSpec& c, std::size_t ranks) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   const auto or_null = [](const auto& value) { return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr); };
@@ -177,8 +193,14 @@ nlohmann::ordered_json json_of(const report::NcclTable& table, const spec::Colle
                     {"busbw_bps", r.busbw_bps},
                     {"share_of_limit", or_null(r.share_of_limit)},
                     {"wrong", r.wrong}});
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!table.rows[i].algorithm.empty()) {
+      rows[i]["algorithm"] = table.rows[i].algorithm;
+      rows[i]["protocol"] = table.rows[i].protocol;
+    }
   return {{"collective", name(c.collective)},
-          {"algorithm", c.used_algorithm()->name},
+          {"algorithm", c.protocol == collectives::Protocol::kAuto && !c.algorithm ? "auto" : c.used_algorithm()->name},
+          {"protocol", collectives::name(c.protocol)},
           {"transport", c.is_uet() ? "uet" : "roce"},
           {"ranks", ranks},
           {"type", table.type},
@@ -186,6 +208,15 @@ nlohmann::ordered_json json_of(const report::NcclTable& table, const spec::Colle
           {"root", table.root},
           {"rows", rows},
           {"mean_busbw_bps", or_null(table.mean_busbw_bps())}};
+}
+
+// "ring", "ring with LL128", "what NCCL chooses".
+std::string carried_by(const spec::CollectiveSpec& c) {
+  const std::string_view algorithm = c.used_algorithm()->name;
+  if (c.protocol == collectives::Protocol::kNone) return std::string(algorithm);
+  if (c.protocol == collectives::Protocol::kAuto && !c.algorithm) return "what NCCL chooses";
+  if (c.protocol == collectives::Protocol::kAuto) return fmt::format("{} with NCCL's choice of a protocol", algorithm);
+  return fmt::format("{} with protocol {}", algorithm, collectives::name(c.protocol));
 }
 
 int run_collperf(const CollperfOptions& o) {
@@ -198,6 +229,8 @@ int run_collperf(const CollperfOptions& o) {
   measured.start = {};
   if (measured.size.n == 0) measured.size = Bytes{1 << 20};
   const bool of_file = !lab.collectives.empty();
+  // What NCCL would choose differs by size, and so may the usual number of channels.
+  if (of_file && measured.channels == spec::usual_channels(lab, measured)) measured.channels.reset();
   if (!of_file || !o.ranks.empty() || !o.operation.empty() || !o.algorithm.empty()) measured.channels.reset();
   if (!o.operation.empty()) measured.algorithm.reset();
   lab.collectives = {measured};
@@ -228,9 +261,11 @@ int run_collperf(const CollperfOptions& o) {
       sizes_of(o, element * (traits.by_blocks && !c.has_unequal_parts() ? ranks : 1));
 
   report::NcclTable table{
-      .title = fmt::format("# {} ({}): {}, {} over {}, {} ranks, {} warm-up and {} measured iteration{}\n", name(c.collective),
-                           traits.nccl_test, lab.name, c.used_algorithm()->name, c.is_uet() ? "UET" : "RoCEv2", ranks,
-                           o.warm_up, o.iterations, o.iterations == 1 ? "" : "s"),
+      .title = fmt::format("# {} ({}): {}, {} over {}, {} ranks, {}\n", name(c.collective),
+                           traits.nccl_test, lab.name, carried_by(c), c.is_uet() ? "UET" : "RoCEv2", ranks,
+                           o.estimate ? "estimated without packets"
+                                      : fmt::format("{} warm-up and {} measured iteration{}", o.warm_up, o.iterations,
+                                                    o.iterations == 1 ? "" : "s")),
       .type = c.element_octets() == 4 ? "uint32" : "uint64",
       .redop = traits.sums ? "sum" : "none",
       .root = traits.has_root ? c.root : -1};
@@ -242,15 +277,31 @@ int run_collperf(const CollperfOptions& o) {
     command.insert(command.end(), {"--set", size_set(size)});
     table.rows.push_back({.bytes = size, .elements = size / element});
   }
+  const bool automatic = c.protocol == collectives::Protocol::kAuto;
   ExitCode code = kOk;
   std::vector<std::string> failures(sizes.size());
-  run_all(commands, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult run) {
-    code = worse(code, exit_code_of(run));
-    failures[run.index] = run.failure;
-    if (run.report.is_object())
-      table.rows[run.index] = row_of(run.report["collectives"][0], sizes[run.index], element,
-                                     static_cast<std::size_t>(o.warm_up));
-  });
+  if (o.estimate)
+    for (report::NcclRow& row : table.rows) {
+      std::vector<std::string> all = sets;
+      all.push_back(size_set(row.bytes));
+      row = estimated(file.path(), all, row.bytes, element);
+    }
+  else
+    run_all(commands, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult run) {
+      code = worse(code, exit_code_of(run));
+      failures[run.index] = run.failure;
+      if (run.report.is_object())
+        table.rows[run.index] = row_of(run.report["collectives"][0], sizes[run.index], element,
+                                       static_cast<std::size_t>(o.warm_up));
+    });
+  for (report::NcclRow& row : table.rows) {
+    if (!automatic) break;
+    spec::CollectiveSpec of_size = c;
+    of_size.size = Bytes{static_cast<std::int64_t>(row.bytes)};
+    const collectives::ProtocolChoice choice = spec::choice_of_nccl(asked, of_size);
+    row.algorithm = choice.algorithm->name;
+    row.protocol = collectives::name(choice.protocol);
+  }
   if (o.json)
     std::puts(json_text(json_of(table, c, ranks), 2).c_str());
   else
@@ -278,6 +329,8 @@ void add_collperf(CLI::App* command, int& exit_code) {
   command->add_option("--op", o->operation, "Operation, as in a fabric file: all-reduce, all-to-all, send-recv, ...")
       ->type_name("NAME");
   command->add_option("--algorithm", o->algorithm, "As in a fabric file")->type_name("NAME");
+  command->add_option("--protocol", o->protocol, "Protocol of NCCL: none, simple, ll128, ll, or auto (as NCCL chooses by size)")
+      ->type_name("NAME");
   command->add_option("--transport", o->transport, "roce or uet")->type_name("NAME");
   command->add_option("--channels", o->channels, "As in a fabric file")->type_name("N");
   command->add_option("-r,--root", o->root, "Rank that has the data, or gets them")->type_name("RANK");
@@ -289,6 +342,8 @@ void add_collperf(CLI::App* command, int& exit_code) {
       ->type_name("NAME");
   command->add_option("--set", o->sets, "Set in all runs, as in railyard run")->type_name("PATH=VALUE");
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
+  command->add_flag("--estimate", o->estimate,
+                    "Estimate each size without packets, as railyard estimate does: quick, but no queues, losses or congestion control");
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer(
       "Other traffic of the file is left out; its faults stay. Sizes are in bytes; K, M and G are powers of two, as in\n"
@@ -297,6 +352,7 @@ void add_collperf(CLI::App* command, int& exit_code) {
       "\n"
       "Examples:\n"
       "  railyard collperf topologies/scenarios/allreduce-rails.yaml -b 8 -e 16M -f 2\n"
+      "  railyard collperf topologies/scenarios/allreduce-rails.yaml --protocol auto -b 8 -e 1G -f 2 --estimate\n"
       "  railyard collperf LAB.yaml --op all-to-all -b 1M -e 64M -f 4 --transport uet\n"
       "  railyard collperf LAB.yaml --algorithm tree --ranks 'h*:1' -b 64K -e 64K --json");
   command->callback([o, &exit_code] { exit_code = run_collperf(*o); });

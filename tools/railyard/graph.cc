@@ -9,6 +9,7 @@
 #include "control/picture/layout.h"
 #include "control/picture/svg.h"
 #include "control/spec/load.h"
+#include "control/spec/reducers.h"
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {
@@ -28,7 +29,7 @@ void add_graph(CLI::App* command, int&) {
       "It runs no simulation. In large labs equal nodes share a box.\n"
       "Example: railyard graph topologies/rails-4x8.yaml > rails-4x8.svg");
   command->callback([=] {
-    const spec::Lab lab = spec::load(*file, *sets);
+    const spec::Lab lab = spec::without_reducers(spec::load(*file, *sets));
     std::fputs(picture::svg(picture::layout(picture::diagram(lab), lab, kDirections.at(*direction))).c_str(), stdout);
   });
 }

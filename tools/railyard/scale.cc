@@ -52,6 +52,7 @@ Row estimate_size(const ScaleOptions& o, const std::string& job, int gpus, int c
   std::vector<std::string> sets = o.sets;
   sets.push_back(fmt::format("jobs.{}.parallelism.dp={}", job, gpus / copy));
   sets.push_back(fmt::format("jobs.{}.microbatches={}", job, microbatches));
+  sets.push_back(fmt::format("jobs.{}.failures=[]", job));  // their ranks may not be there
   spec::Lab lab = spec::load(o.file, sets);
   std::erase_if(lab.collectives, [&](const spec::CollectiveSpec& c) { return c.name != job; });
   const auto estimated = estimate::estimate(lab);

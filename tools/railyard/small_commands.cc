@@ -13,6 +13,7 @@
 #include "control/lab/version.h"
 #include "control/spec/json_schema.h"
 #include "control/spec/load.h"
+#include "control/spec/reducers.h"
 #include "control/spec/to_yaml.h"
 #include "control/structure/structure.h"
 #include "tools/railyard/commands.h"
@@ -31,7 +32,8 @@ std::string derived_text(spec::Lab lab) {
 
 std::string structure_text(const spec::Lab& lab) {
   std::string text;
-  for (const std::string& line : structure::lines(structure::structure(routing::Graph(lab))))
+  const spec::Lab fabric = spec::without_reducers(lab);
+  for (const std::string& line : structure::lines(structure::structure(routing::Graph(fabric))))
     text += fmt::format("# structure: {}\n", line);
   return text;
 }

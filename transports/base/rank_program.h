@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dataplane/base/time.h"
@@ -40,13 +41,13 @@ struct CollectiveStep {
   std::uint32_t first_after = 0;  // steps that wait for this one: RankProgram::after [first_after, end_after)
   std::uint32_t end_after = 0;
   std::uint32_t relays = kNone;   // a send: of this receive's octets, and no others
-  Duration time{};  // kCompute
-  // RankProgram::occasions: in which repeats it goes; in others it is done at once. 0: in each. Not of what reduces.
+  Duration time{};  // kCompute; of what receives: a fixed cost, from its message's arrival to whatever depends on it
+  // RankProgram::occasions: in which repeats it goes; in others it is done at once. 0: in each.
   std::uint32_t occasion = 0;
   bool idle = false;  // kCompute: nothing is computed meanwhile. It waits for an instant, whatever the rank's speed is
 
-  // Its time is the rank's work: neither waiting nor what few repeats have beside their work.
-  constexpr bool computes() const noexcept { return kind == Kind::kCompute && !idle && occasion == 0; }
+  // Its time is the rank's work, and not waiting.
+  constexpr bool computes() const noexcept { return kind == Kind::kCompute && !idle; }
   constexpr bool receives() const noexcept { return kind != Kind::kSend && kind != Kind::kCompute; }
 };
 
@@ -82,6 +83,9 @@ struct RankProgram {
   std::uint64_t staging_octets = 0;  // behind the data
   std::uint64_t identity_base = 0;   // name of the data's first octet
   bool reduces = false;              // of the collective: its result is sums
+  // It is no rank (`rank` is behind the last one): it has no input, adds what comes or passes it on, and takes this long from a
+  // message's arrival until what depends on it may go.
+  std::optional<Duration> reducer_latency{};
   // Ranks of which sums are made, other than of all; nullptr: there are none.
   std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> groups{};
   std::vector<CollectiveStep> steps;

@@ -16,7 +16,9 @@ struct CollectiveConfig {
   Duration gap{};          // at each rank between the end of one and the start of the next
   BitRate reduce_rate{};   // of adding at a rank, one message after the other; 0: at once
   Duration launch_cost{};  // at each rank between the start of a repeat and its first message
-  Duration step_cost{};    // between a message's arrival and what depends on it; messages do not wait for each other
+  // Between a message's arrival and what depends on it, besides CollectiveStep::time; messages do not wait for each other.
+  Duration step_cost{};
+  double scale_up_share = 1;  // of the scale-up network's rate that the ranks' messages reach; above 0, at most 1
   std::uint64_t seed = 0;  // of the inputs, and of
   std::uint32_t jitter_ppm = 0;  // how much longer computing takes a rank in a repeat, at most, in parts per million
   Instant stop = Instant::never();  // none is started at or after this

@@ -30,6 +30,11 @@ CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& co
       states_(program_.steps.size()),
       posted_(program_.steps.size()),
       copies_(config.repeats > 1 ? 2 : 1) {
+  if (program_.reducer_latency) {
+    config_.gap = config_.launch_cost = Duration{};
+    config_.step_cost = *program_.reducer_latency;
+    config_.reduce_rate = BitRate{};
+  }
   waits_.reserve(program_.steps.size());
   started_.reserve(config.repeats);
   finished_.reserve(config.repeats);
@@ -66,7 +71,7 @@ void CollectiveRank::reach_in_host(std::uint32_t connection, CollectiveRank& pee
 void CollectiveRank::retire() noexcept {
   config_.stop = Instant{};
   start_at_ = computed_at_ = Instant::never();
-  while (!received_.empty()) received_.pop();
+  received_ = {};
   while (!reductions_.empty()) reductions_.pop();
   for (Peer& peer : peers_) peer.failed = true;
   for (const Registered& at : registered_) {
@@ -84,8 +89,8 @@ std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repe
 
 void CollectiveRank::run_due(Instant now) {
   const Instant due = next_due();
-  if (!received_.empty() && received_.front().at == due) {
-    const Later r = received_.front();
+  if (!received_.empty() && received_.top().at == due) {
+    const Costing r = received_.top();
     received_.pop();
     return reduce(now, r.what);
   }
@@ -117,6 +122,15 @@ void CollectiveRank::run_due(Instant now) {
 
 void CollectiveRank::begin(Instant now) {
   if (now >= config_.stop || repeat_ >= held_after_) return;
+  // It has nothing to do in any repeat, as a reducer of which no tree makes use.
+  if (program_.steps.empty()) {
+    for (; repeat_ < config_.repeats && repeat_ < held_after_; ++repeat_) {
+      if (record_) record_->begin_repeat();
+      started_.push_back(now);
+      finished_.push_back(now);
+    }
+    return;
+  }
   running_ = true;
   if (record_) record_->begin_repeat();
   started_.push_back(now);
@@ -242,7 +256,7 @@ void CollectiveRank::compute(Instant now, std::uint32_t step) {
   constexpr std::int64_t kMillion = 1'000'000;
   const Duration time =
       s.time + Duration{static_cast<std::int64_t>(Int128{s.time.ps} * static_cast<std::int64_t>(more) / kMillion)};
-  if (s.computes()) computed_ += time;  // neither to start again nor to wait is to compute
+  if (s.computes()) computed_ += time;
   if (record_) record_->begin(now, step);
   streams_[s.connection].step = step;
   streams_[s.connection].done_at = now + time;
@@ -291,9 +305,16 @@ CollectiveRank::Source CollectiveRank::source(const Outgoing& message, std::uint
   return {name_of(s.identity, message.repeat), found->second};
 }
 
+Duration CollectiveRank::time_in_host(std::uint32_t octets) const noexcept {
+  const Duration time = pipe_->time_of(octets);
+  if (config_.scale_up_share == 1) return time;
+  return Duration{static_cast<std::int64_t>(static_cast<double>(time.ps) / config_.scale_up_share)};
+}
+
 void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   const Peer& peer = peers_[s.connection];
+  const Duration time = time_in_host(s.octets);
   states_[step] = StepState::kPosted;
   const auto first = pipe_->send(now, port_in_host_, *peer.in_host->pipe_, peer.in_host->port_in_host_,
                                  {.from = this,
@@ -304,10 +325,11 @@ void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
                                   .repeat = repeat_,
                                   .sum = real_ ? 0 : sum_of(s),
                                   .offset = s.offset,
-                                  .octets = s.octets});
+                                  .octets = s.octets,
+                                  .time = time});
   ++scale_up_->messages;
   scale_up_->octets += s.octets;
-  scale_up_->busy += pipe_->time_of(s.octets);
+  scale_up_->busy += time;
   if (first) scale_up_->latency.record(static_cast<std::uint64_t>(first->ps));
 }
 
@@ -400,9 +422,10 @@ void CollectiveRank::take(Instant now, const Arrival& arrival) {
     return;
   }
   if (record_) record_->begin(now, arrival.step);
-  if (config_.step_cost == Duration{}) return reduce(now, arrival);
+  const Duration cost = config_.step_cost + program_.steps[arrival.step].time;
+  if (cost == Duration{}) return reduce(now, arrival);
   states_[arrival.step] = StepState::kPosted;
-  received_.push({now + config_.step_cost, arrival});
+  received_.push({now + cost, taken_++, arrival});
 }
 
 // Additions take their time one after the other, in the order in which their messages came.

@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <queue>
 #include <string_view>
 #include <vector>
 
@@ -45,7 +47,7 @@ class CollectiveRank {
 
   // When it wants to be called by itself; and that, one thing, which is due by `now`: it is done then.
   Instant next_due() const noexcept {
-    const Instant received = received_.empty() ? Instant::never() : received_.front().at;
+    const Instant received = received_.empty() ? Instant::never() : received_.top().at;
     const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
     return std::min({start_at_, received, reduced, computed_at_});
   }
@@ -53,6 +55,11 @@ class CollectiveRank {
   // The peer at the other end of `connection` is in this rank's scale-up network, whose part in this host is `pipe`: they
   // need no carrier. `port`: this rank's in it.
   void reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t port);
+  // So many ranks' worth of that network's rate it sends and takes in: a reducer, those of all ranks that it is for.
+  std::uint32_t scale_up_share() const noexcept {
+    if (!program_.reducer_latency) return 1;
+    return static_cast<std::uint32_t>(std::ranges::count(program_.connections, true, &RankConnection::scale_up));
+  }
   // A message of another rank of that network has come whole; and one of this rank's is where it was sent.
   void on_scale_up(Instant now, const ScaleUp::Message& message);
   // `first`: how long its first octet took, if send() could not say it.
@@ -194,6 +201,13 @@ class CollectiveRank {
     Instant at;
     Arrival what;
   };
+  // Of those whose fixed cost is over at one instant the one that came first is the first.
+  struct Costing {
+    Instant at;
+    std::uint64_t number;
+    Arrival what;
+    bool operator>(const Costing& o) const noexcept { return at != o.at ? at > o.at : number > o.number; }
+  };
 
   std::uint64_t name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept;
   bool goes(const CollectiveStep& step) const noexcept { return program_.goes(step.occasion, repeat_); }
@@ -213,6 +227,7 @@ class CollectiveRank {
   void start(Instant now, std::uint32_t step);
   void send(Instant now, std::uint32_t step);
   void post_in_host(Instant now, std::uint32_t step);
+  Duration time_in_host(std::uint32_t octets) const noexcept;
   void post_credits(Instant now, std::uint32_t connection);
   std::uint64_t sum_of(const CollectiveStep& send) const noexcept;
   std::byte* place_of(std::uint64_t offset, std::uint32_t repeat) noexcept;
@@ -241,7 +256,8 @@ class CollectiveRank {
   std::size_t left_ = 0;           // steps that are not done
   std::size_t receives_left_ = 0;  // of them, steps of computing included: then its result is there
   std::vector<Arrival> early_;
-  RingQueue<Later> received_;    // by when their fixed cost is over
+  std::priority_queue<Costing, std::vector<Costing>, std::greater<>> received_;  // by when their fixed cost is over
+  std::uint64_t taken_ = 0;
   RingQueue<Later> reductions_;  // by when they are added
   Instant reducing_until_{};
   // Steps of computing that go one after the other.

@@ -17,15 +17,15 @@ std::uint32_t ScaleUp::join(RankHost& nic) {
   return static_cast<std::uint32_t>(nics_.size() - 1);
 }
 
-std::uint32_t ScaleUp::port(std::uint32_t place, std::uint32_t gpu) {
+std::uint32_t ScaleUp::port(std::uint32_t place, std::uint32_t gpu, std::uint32_t ranks) {
   const auto [known, is_new] = port_of_.try_emplace({place, gpu}, static_cast<std::uint32_t>(ports_.size()));
-  if (is_new) ports_.emplace_back();
+  if (is_new) ports_.push_back({.ranks = ranks});
   return known->second;
 }
 
 std::optional<Duration> ScaleUp::send(Instant now, std::uint32_t from, ScaleUp& there, std::uint32_t to,
                                       const Message& message) {
-  const Duration time = time_of(message.octets);
+  const Duration time = time_at(ports_[from], message);
   const Instant leaves = std::max(now, ports_[from].sends_until);
   ports_[from].sends_until = leaves + time;
   if (spread_) {
@@ -36,12 +36,14 @@ std::optional<Duration> ScaleUp::send(Instant now, std::uint32_t from, ScaleUp& 
                       .port = to,
                       .complete = false,
                       .sent = now,
+                      .leaving = time,
                       .message = message});
     return std::nullopt;
   }
   const Instant comes = std::max(leaves + config_.latency, ports_[to].takes_until);
-  ports_[to].takes_until = comes + time;
-  arrivals_.push({comes + time, sent_++, message});
+  const Duration taking = time_at(ports_[to], message);
+  ports_[to].takes_until = comes + taking;
+  arrivals_.push({comes + std::max(time, taking), sent_++, message});
   return comes - now;
 }
 
@@ -64,11 +66,11 @@ void ScaleUp::collect() {
 
 void ScaleUp::take(const Notice& n) {
   if (n.complete) return n.message.from->on_scale_up_sent(n.at, n.message.sent_step, n.first);
-  const Duration time = time_of(n.message.octets);
   Port& port = ports_[n.port];
+  const Duration time = time_at(port, n.message);
   const Instant comes = std::max(n.at, port.takes_until);
   port.takes_until = comes + time;
-  arrivals_.push({comes + time, begun_++, n.message, n.sender, comes - n.sent});
+  arrivals_.push({comes + std::max(time, n.leaving), begun_++, n.message, n.sender, comes - n.sent});
 }
 
 // ---- What is due ---------------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ class ScaleUp final : public SharedWork {
     std::uint64_t sum = 0;  // elided payload: of its contributors
     std::uint64_t offset = 0;  // of the octets, in the sender's memory of a repeat
     std::uint32_t octets = 0;  // 0: a credit
+    Duration time{};           // that they take at a port of one rank
   };
 
   explicit ScaleUp(const ScaleUpConfig& config) : config_(config) {}
@@ -80,8 +81,9 @@ class ScaleUp final : public SharedWork {
 
   // A NIC's place in it: what is due at any is done in the order of time.
   std::uint32_t join(RankHost& nic);
-  // Where a GPU (from 1) of ranks at a NIC's place sends and takes in; 0: the NIC itself, where hosts have no GPUs.
-  std::uint32_t port(std::uint32_t place, std::uint32_t gpu);
+  // Where a GPU (from 1) of ranks at a NIC's place sends and takes in; 0: the NIC itself, where hosts have no GPUs. `ranks`: it
+  // is as fast as so many, as what adds the data of all of them in the network's switches (RankProgram::reducer_latency).
+  std::uint32_t port(std::uint32_t place, std::uint32_t gpu, std::uint32_t ranks = 1);
 
   // From a port here to one of `there`, which this reaches. Returns how long the first octet takes: the latency, and what
   // it waits for. Nothing: that is known when the message is there, and on_scale_up_sent() says it.
@@ -101,9 +103,11 @@ class ScaleUp final : public SharedWork {
 
  private:
   struct Port {
+    std::uint32_t ranks = 1;  // it is as fast as
     Instant sends_until{};
     Instant takes_until{};
   };
+  static Duration time_at(const Port& port, const Message& message) noexcept { return message.time / port.ranks; }
   struct Arrival {
     Instant at;
     std::uint64_t number;  // of those at one instant the first that was sent, or began to come, is the first
@@ -120,7 +124,8 @@ class ScaleUp final : public SharedWork {
     ScaleUp* sender;       // of the message
     std::uint32_t port;
     bool complete;
-    Instant sent{};    // the message was; with `complete`:
+    Instant sent{};    // the message was, and how long it takes to leave; with `complete`:
+    Duration leaving{};
     Duration first{};  // Arrival's
     Message message;
     bool operator>(const Notice& o) const noexcept {

@@ -15,16 +15,17 @@
 namespace railyard::lint {
 namespace {
 
-// Ranks by host.
-std::map<std::string, int> ranks_of_hosts(const build::Collective& c) {
+// Ranks by host. Neither reducers nor those that only store, which send each other nothing.
+std::map<std::string, int> ranks_of_hosts(const build::Collective& c, const spec::CollectiveSpec& said) {
+  const std::size_t storage = said.is_job() ? static_cast<std::size_t>(said.job->training.storage.ranks) : 0;
   std::map<std::string, int> count;
-  for (const spec::PortName& nic : c.nics) ++count[nic.node];
+  for (std::size_t r = 0; r + storage < c.rank_count(); ++r) ++count[c.nics[r].node];
   return count;
 }
 
 void find_ranks_without_scale_up(const Facts& facts, Findings& findings) {
   for (const build::Collective& c : facts.built().collectives()) {
-    const auto count = ranks_of_hosts(c);
+    const auto count = ranks_of_hosts(c, facts.lab().collectives[c.spec]);
     const auto crowded = std::ranges::find_if(count, [&](const auto& host) {
       return host.second > 1 && !facts.host(host.first).scale_up;
     });

@@ -16,6 +16,8 @@ namespace {
 
 void find_path_slower_than_nics(const Facts& facts, Findings& findings) {
   for (const Stream& s : facts.streams()) {
+    // A reducer's link is as fast as all ports of its switch together.
+    if (facts.lab().find(s.from.node)->reduces || facts.lab().find(s.to.node)->reduces) continue;
     const BitRate from = facts.link_at(s.from).rate;
     const BitRate to = facts.link_at(s.to).rate;
     const BitRate ends = std::min({from, to, s.like.rate.value_or(from)});
@@ -54,7 +56,24 @@ void find_receiver_slower_than_link(const Facts& facts, Findings& findings) {
   }
 }
 
+// NICs that share an uplink, and have more than it carries all together.
+void find_nics_above_uplink(const Facts& facts, Findings& findings) {
+  std::set<std::string> said;  // of a profile once
+  for (const spec::NodeSpec& node : facts.lab().nodes)
+    for (const spec::PcieGroup& group : spec::pcie_groups(facts.lab(), node)) {
+      std::int64_t links = 0;
+      for (const int nic : group.nics) links += facts.link_at({node.name, nic}).rate.bps;
+      if (links <= group.uplink.bps || !said.insert(node.profile).second) continue;
+      findings.add(fmt::format("hosts.{}.pcie", node.profile),
+                   fmt::format("The {} NICs {} have {} together, but the PCI Express uplink that they share carries {:.0f} Gb/s.",
+                               group.nics.size(), spec::format(node, group), spec::format(BitRate{links}),
+                               static_cast<double>(group.uplink.bps) / 1e9),
+                   "Let fewer NICs share an uplink, use one of more lanes or a later generation, or slower links.");
+    }
+}
+
 void find_nic_above_pcie(const Facts& facts, Findings& findings) {
+  find_nics_above_uplink(facts, findings);
   std::set<std::string> said;  // of a profile once
   for (const spec::NodeSpec& node : facts.lab().nodes) {
     const auto bus = spec::pcie_rate(facts.lab(), node);
@@ -103,7 +122,7 @@ const Rule kRateAboveLink{"rate-above-link", Severity::kWarning, "A flow's rate 
                           find_rate_above_link};
 const Rule kReceiverSlowerThanLink{"receiver-slower-than-link", Severity::kWarning,
                                    "A host's receive rate is below its link's rate.", find_receiver_slower_than_link};
-const Rule kNicAbovePcie{"nic-above-pcie", Severity::kWarning, "A NIC's link is faster than its PCI Express slot.",
+const Rule kNicAbovePcie{"nic-above-pcie", Severity::kWarning, "A NIC's link is faster than its PCI Express slot, or the links of NICs that share an uplink are.",
                          find_nic_above_pcie};
 const Rule kCablesUnused{"cables-unused", Severity::kWarning,
                          "A collective has fewer channels than there are links between two of its hosts.",

@@ -7,11 +7,13 @@
 
 #include "control/report/html/markup.h"
 #include "control/report/html/sections.h"
+#include "control/spec/reducers.h"
 
 namespace railyard::report {
 
-std::string topology_section(const spec::Lab& lab) {
-  if (lab.nodes.empty()) return {};
+std::string topology_section(const spec::Lab& whole) {
+  if (whole.nodes.empty()) return {};
+  const spec::Lab lab = spec::without_reducers(whole);
   const picture::Picture p = picture::layout(picture::diagram(lab), lab, picture::Direction::kDown);
   // As wide as the page, but no larger than drawn, and never so small that its least text cannot be read: then it
   // scrolls.

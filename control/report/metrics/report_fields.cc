@@ -200,7 +200,8 @@ constexpr Field kCollectives[] = {
     {"storage.*", "",
      "jobs with storage or failures: checkpoint_bytes of one; checkpoints, restores, failures; lost_steps: failed, or before a "
      "failure and after its last checkpoint; checkpoint_ns, restore_ns: how much longer a step with one takes than an ordinary "
-     "step (medians, restarts left out); ettr: steps that count x ordinary step / time of all steps"},
+     "step (medians, restarts left out); ettr: steps that count x ordinary step / time of all steps. Elastic jobs: eras, each with "
+     "first_step, steps, copies that are left, step_ns (ordinary step, median), tokens_per_second; ettr counts steps by their tokens"},
     {"timeline.all.*", "0..1", "with run.timeline: shares of the time of all ranks", "compute exposed idle"},
     {"timeline.critical_path.*", "ns", "of the longest iteration: its parts; by rank and pair of ranks"},
     {"timeline.*", "", "the same for each rank: ranks, and per iteration in ns: iterations"},

@@ -26,8 +26,8 @@ constexpr std::uint32_t kMostChunk = 1u << 30;
 
 class CollectiveCheck {
  public:
-  // `like`: its packets, which outlive `uet`.
-  CollectiveCheck(const Lab& lab, const CollectiveSpec& collective, const TrafficSpec& like, const Tree& said,
+  // `like`: its packets of each kind, which outlive `uet`.
+  CollectiveCheck(const Lab& lab, const CollectiveSpec& collective, const std::vector<TrafficSpec>& like, const Tree& said,
                   PathMtu& mtu, UetCheck& uet)
       : lab_(lab), c_(collective), like_(like), said_(said), mtu_(mtu), uet_(uet) {}
 
@@ -36,16 +36,17 @@ class CollectiveCheck {
     check_division();
     if (const auto refusal = c_.used_algorithm()->refusal(layout(lab_, ranks_)))
       at(std::string(refusal->key).c_str()).fail(refusal->text);
+    check_reduction();
     if (c_.pxn && places(lab_, ranks_).host.empty())
       at("pxn").fail("no two ranks share a host with a scale-up network; expected hosts.<profile>.scale-up");
     check_stragglers();
     check_messages();
     if (c_.is_uet())
-      uet_.check(like_, said_, {ranks_, ranks_});
+      for (const TrafficSpec& like : like_) uet_.check(like, said_, {ends_, ends_});
     else
       check_recovery();
     if (has_agents(lab_, ranks_)) check_agents();
-    if (RankLinks links(lab_, ranks_); links.all_by_their_own() || has_agents(lab_, ranks_))
+    if (RankLinks links(lab_, ends_); links.all_by_their_own() || has_agents(lab_, ranks_))
       check_paths();
     else
       check_neighbours(links);
@@ -82,6 +83,17 @@ class CollectiveCheck {
       at("root").fail(fmt::format("there is no rank {}; expected 0..{}", c_.root, ranks_.size() - 1));
   }
 
+  void check_reduction() {
+    ends_ = ranks_;
+    if (c_.is_graph() || !c_.used_algorithm()->in_switches) return;
+    if (has_agents(lab_, ranks_))
+      at("algorithm").fail(fmt::format("{}: a rank is an agent's, and agents do not send to reducers; expected built-in hosts",
+                                       c_.used_algorithm()->name));
+    if (const auto problem = collectives::reduction_problem(shape_of(lab_, c_, ranks_), static_cast<std::uint32_t>(ranks_.size())))
+      at("ranks").fail(fmt::format("{}: {}", c_.used_algorithm()->name, *problem));
+    for (RankAt& reducer : reducers(lab_, c_)) ends_.push_back(std::move(reducer.nic));
+  }
+
   [[noreturn]] void fail_selector(const std::string& selector, const Tree& where) const {
     const std::string host = selector.substr(0, selector.find(':'));
     std::vector<std::string> names;
@@ -90,6 +102,8 @@ class CollectiveCheck {
     const NodeSpec* node = lab_.find(host);
     if (node != nullptr && node->kind != NodeSpec::Kind::kHost)
       where.fail(fmt::format("'{}' is not a host; expected hosts", host));
+    if (node != nullptr && node->reduces)
+      where.fail(fmt::format("'{}' is the reducer of a switch; expected hosts", selector));
     if (node != nullptr && host.size() != selector.size() &&
         static_cast<std::size_t>(selector.back() - '0') > node->nics.size())
       where.fail(fmt::format("'{}': {} has {} NIC{}", selector, host, node->nics.size(),
@@ -137,7 +151,7 @@ class CollectiveCheck {
       jobs::CompileOptions options = compile_options(lab_, c_, ranks_);
       // What an estimate needs at least; what a run needs is checked when its programs are made.
       options.chunk = std::max(options.chunk, kLeastEstimatedChunk);
-      all = jobs::messages(*c_.traced.graph, options);
+      all = jobs::messages(c_.traced.whole(), options);
     }
     if (all > kMostCollectiveMessages)
       at("chunk").fail(
@@ -177,7 +191,7 @@ class CollectiveCheck {
     const auto selective = [&](const PortName& nic) {
       return roce_of(nic).loss_recovery == RoceLossRecovery::kSelectiveRepeat;
     };
-    for (const PortName& nic : ranks_)
+    for (const PortName& nic : ends_)
       if (selective(nic) != selective(ranks_[0]))
         at("ranks").fail(fmt::format("{} and {} have different loss-recovery in their profiles; expected the same",
                                      format(ranks_[0]), format(nic)));
@@ -207,12 +221,15 @@ class CollectiveCheck {
 
   [[noreturn]] void fail_neighbours(std::uint32_t from, std::uint32_t to) const {
     const bool in_hosts = !places(lab_, ranks_).host.empty();
+    const auto name_of = [&](std::uint32_t r) {
+      return r < ranks_.size() ? fmt::format("rank {} ({})", r, format(ends_[r])) : ends_[r].node;
+    };
     const char* const expected = in_hosts && !c_.pxn ? "pxn: true, or a path"
-                                 : ranks_[from].node == ranks_[to].node
+                                 : ends_[from].node == ends_[to].node
                                      ? "hosts.<profile>.scale-up, or one rank of each host"
                                      : "a path, or ranks in the order of their cables";
-    said_.fail(fmt::format("{} sends from rank {} ({}) to rank {} ({}), but their NICs are not connected; expected {}",
-                           c_.used_algorithm()->name, from, format(ranks_[from]), to, format(ranks_[to]), expected));
+    said_.fail(fmt::format("{} sends from {} to {}, but their NICs are not connected; expected {}", c_.used_algorithm()->name,
+                           name_of(from), name_of(to), expected));
   }
 
   int packet_octets() const {
@@ -248,7 +265,11 @@ class CollectiveCheck {
       at("ranks").fail(fmt::format("{} ranks, and run.payload: real verifies at most {}; expected fewer, or elided",
                                    ranks_.size(), kMostRealRanks));
     // Data and what comes to be added, for two repeats at a time.
-    const double held = 4.0 * static_cast<double>(c_.size.n) * static_cast<double>(ranks_.size());
+    // And at reducers the sum, and what comes from each child.
+    const std::size_t reducing = ends_.size() - ranks_.size();
+    const double copies = 4.0 * static_cast<double>(ranks_.size() + reducing) +
+                          (reducing > 0 ? 2.0 * static_cast<double>(ranks_.size()) : 0);
+    const double held = static_cast<double>(c_.size.n) * copies;
     if (held > static_cast<double>(lab_.run.memory.n))
       at("size").fail(fmt::format("with run.payload: real, {} ranks need up to {:.0f} MB; run.memory is {}",
                                   ranks_.size(), held / 1e6, format(lab_.run.memory)));
@@ -256,11 +277,12 @@ class CollectiveCheck {
 
   const Lab& lab_;
   const CollectiveSpec& c_;
-  const TrafficSpec& like_;
+  const std::vector<TrafficSpec>& like_;
   const Tree& said_;
   PathMtu& mtu_;
   UetCheck& uet_;
   std::vector<PortName> ranks_;
+  std::vector<PortName> ends_;  // ranks, and reducers
 };
 
 }  // namespace
@@ -273,8 +295,8 @@ void check_collectives(const Draft& draft) {
   for (std::size_t i = 0; i < draft.lab.traffic.size(); ++i)
     if (const TrafficSpec& t = draft.lab.traffic[i]; t.is_uet())
       uet.check(t, *draft.traffic[i], find_ends(draft, t, *draft.traffic[i]));
-  std::vector<TrafficSpec> like;
-  for (const CollectiveSpec& c : draft.lab.collectives) like.push_back(like_traffic(c));
+  std::vector<std::vector<TrafficSpec>> like;
+  for (const CollectiveSpec& c : draft.lab.collectives) like.push_back(all_like_traffic(c));
   std::set<std::string> names;
   for (std::size_t i = 0; i < draft.lab.collectives.size(); ++i) {
     const CollectiveSpec& collective = draft.lab.collectives[i];

@@ -166,8 +166,16 @@ class LinkCheck {
     return node;
   }
 
+  // Of a link that is yet to be checked, too: its node may not be there.
+  bool is_reducer(const PortName& end) const {
+    const NodeSpec* const node = lab_.find(end.node);
+    return node != nullptr && node->reduces;
+  }
+
   void check_radix(const NodeSpec& node, const PortName& end, const Tree& where, const LinkSpec& link,
                    const Tree& said) const {
+    // A reducer is in the switch and takes no port of it.
+    if (is_reducer(link.a) || is_reducer(link.b)) return;
     const SwitchProfile& profile = lab_.switches.at(node.profile);
     const std::string split =
         profile.breakout > 1 ? fmt::format(", with breakout: {}", profile.breakout) : std::string();
@@ -180,7 +188,25 @@ class LinkCheck {
                                         format(profile.link_rate())));
   }
 
+  void check_reducer(const NodeSpec& node, const Tree& said) const {
+    const auto link = used_.find({node.name, 1});
+    if (node.nics.size() != 1 || link == used_.end())
+      said.at_or_self("reduces").fail(fmt::format("{} has {} NICs; expected one, at a switch", node.name, node.nics.size()));
+    if (node.nics[0].attach != Attachment{} || node.agent)
+      said.at_or_self("reduces").fail(fmt::format("{} is attached; expected a built-in host", node.name));
+    const PortName& peer = link->second->a.node == node.name ? link->second->b : link->second->a;
+    if (const NodeSpec* const its = lab_.find(peer.node); its == nullptr || its->kind != NodeSpec::Kind::kSwitch)
+      said.at_or_self("reduces").fail(fmt::format("{} is linked to {}; expected a switch", node.name, peer.node));
+    for (const NodeSpec& other : lab_.nodes)
+      if (&other != &node && other.reduces)
+        if (const auto its = used_.find({other.name, 1}); its != used_.end())
+          if ((its->second->a.node == other.name ? its->second->b : its->second->a).node == peer.node)
+            said.at_or_self("reduces").fail(
+                fmt::format("{} and {} are both reducers of {}; expected one", node.name, other.name, peer.node));
+  }
+
   void check(const NodeSpec& node, const Tree& said) const {
+    if (node.reduces) check_reducer(node, said);
     for (std::size_t nic = 0; nic < node.nics.size(); ++nic)
       if (const PortName port{node.name, static_cast<int>(nic) + 1}; !used_.contains(port))
         said.fail(fmt::format("NIC {} has no link", format(port)));

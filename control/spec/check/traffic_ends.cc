@@ -37,6 +37,7 @@ using Pattern = TrafficSpec::Pattern;
   if (fits->kind != NodeSpec::Kind::kHost)
     where.fail(fmt::format("'{}' is a {}; expected hosts", fits->name,
                            fits->kind == NodeSpec::Kind::kSwitch ? "switch" : "trunk"));
+  if (fits->reduces) where.fail(fmt::format("'{}' is the reducer of a switch; expected hosts", fits->name));
   if (host.size() != selector.size()) {
     const auto port = static_cast<std::size_t>(selector.back() - '0');
     if (std::ranges::none_of(lab.nodes,

@@ -42,6 +42,12 @@ Form<CollectiveAlgorithm> algorithm_form() {
   return form;
 }
 
+Form<collectives::Protocol> protocol_form() {
+  std::vector<std::pair<std::string, collectives::Protocol>> all;
+  for (const collectives::Protocol p : collectives::kProtocols) all.emplace_back(name(p), p);
+  return choice<collectives::Protocol>(std::move(all));
+}
+
 std::string size_help() {
   std::vector<std::string> meanings;
   for (const Operation o : collectives::kOperations)
@@ -207,11 +213,16 @@ const Table<CollectiveSpec>& collective_keys() {
            "time between the end of one repeat and the start of the next, at each rank"),
        key("reduce-rate", &CollectiveSpec::reduce_rate, either("unlimited", BitRate{}, rate(BitRate{1'000'000})),
            "rate at which a rank adds received data to its own"),
+       key("protocol", &CollectiveSpec::protocol,
+           protocol_form(),
+           "protocol of NCCL: fixed costs of launch and messages, bytes on the wire (ll twice, ll128 128/120 of the data), and "
+           "80 % of the scale-up network's rate. auto: what NCCL's model chooses by size, also of ring and tree if no algorithm "
+           "is set. none: no costs (docs/jobs.md)"),
        key("launch-cost", &CollectiveSpec::launch_cost, duration({}, kAnyTime),
-           "time from a rank's start of a repeat to its first message, as a kernel launch takes it"),
+           "time from a rank's start of a repeat to its first message, as a kernel launch takes it. Default: as protocol says"),
        key("step-cost", &CollectiveSpec::step_cost, duration({}, kAnyTime),
            "fixed time from the arrival of a message to whatever depends on it, in addition to reduce-rate; messages do not "
-           "wait for each other"),
+           "wait for each other. Default: as protocol says"),
        key("forward", &CollectiveSpec::forward, duration({}, kAnyTime),
            "all-reduce: computing time of each rank before its backward pass; each repeat is then a training step"),
        key("backward", &CollectiveSpec::backward, duration({}, kAnyTime),

@@ -60,13 +60,6 @@ Key<Profile> starting_profile(const char* name, std::string help) {
           any_text().schema};
 }
 
-Form<PcieSlot> pcie_slot() {
-  std::vector<std::pair<std::string, PcieSlot>> all;
-  for (const int generation : {3, 4, 5, 6})
-    for (const int lanes : {4, 8, 16}) all.emplace_back(fmt::format("gen{}x{}", generation, lanes), PcieSlot{generation, lanes});
-  return choice<PcieSlot>(std::move(all));
-}
-
 void check_switch(const Tree& map, const SwitchProfile& profile) {
   if (profile.buffer.n < 64 * profile.cell.n)
     map.at_or_self("buffer").fail(
@@ -162,6 +155,18 @@ const Table<PfcWatchdog>& pfc_watchdog_keys() {
   return table;
 }
 
+const Table<ReductionSpec>& reduction_keys() {
+  static const Table<ReductionSpec> table{
+      "reduction",
+      "In-network reduction: a switch adds what ranks send up a tree, and multicasts the sum",
+      {key("rate", &ReductionSpec::rate, either("all-ports", std::optional<BitRate>{}, maybe(rate(kLeastRate))),
+           "at which the switch takes in data to reduce, and sends results to its ports together. all-ports: the rates of "
+           "its links together"),
+       key("latency", &ReductionSpec::latency, duration({}, kMostLatency),
+           "time from the arrival of a message at the reducer until its sum can be sent")}};
+  return table;
+}
+
 const Table<SwitchProfile>& switch_keys() {
   static const Table<SwitchProfile> table{
       "switch-profile",
@@ -197,6 +202,9 @@ const Table<SwitchProfile>& switch_keys() {
            "whether a frame may leave before it has arrived completely")
            .show(),
        key("ecmp", &SwitchProfile::ecmp, map_of(ecmp_keys()), "path selection among equal-cost paths"),
+       key("reduction", &SwitchProfile::reduction,
+           either("off", std::optional<ReductionSpec>{}, maybe(map_of(reduction_keys()))),
+           "the switch reduces for collectives with algorithm: in-network; {} for the defaults"),
        key("control", &SwitchProfile::control, control_form(),
            "who decides what a switch of a live lab forwards by. model: `routing`. frr: FRR in a network namespace with the "
            "ports of the switch; { frr: FILE }: with your configuration. namespace: what you start there. Under the "
@@ -229,7 +237,9 @@ const Table<ScaleUpSpec>& scale_up_keys() {
            "time from a rank's first byte sent to its arrival at the other rank"),
        key("hosts", &ScaleUpSpec::hosts, integer(1, 1024),
            "consecutive hosts of this profile, in the order of the lab, that share one network: 18 hosts of 4 GPUs are a rack of "
-           "72. The last network has the rest")}};
+           "72. The last network has the rest"),
+       key("reduces", &ScaleUpSpec::reduces, boolean(),
+           "its switches reduce for collectives with algorithm: in-network, as NVLink SHARP (NVLS) does")}};
   return table;
 }
 
@@ -258,9 +268,9 @@ const Table<HostProfile>& host_keys() {
            "seed. IEEE 802.3 allows 100ppm. 0: all NICs are exact and in phase")
            .show(),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes received frames"),
-       key("pcie", &HostProfile::pcie, either("unlimited", std::optional<PcieSlot>{}, maybe(pcie_slot())),
-           "PCI Express slot of each NIC; a built-in NIC sends and receives at most what its slot carries. gen4x16 carries 252 Gb/s, "
-           "gen5x16 504 Gb/s"),
+       key("pcie", &HostProfile::pcie, either("unlimited", std::optional<PcieSpec>{}, maybe(pcie_form())),
+           "PCI Express slot of each NIC, or a map if NICs share an uplink. A built-in NIC sends and receives at most what its "
+           "slot carries. gen4x16 carries 252 Gb/s, gen5x16 504 Gb/s"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
        key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),
        key("scale-up", &HostProfile::scale_up,

@@ -270,6 +270,8 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
                  "inference: share of the peak rate of the GPU's memory that reading weights and KV caches reaches")),
       of_job(key("storage", &JobSpec::storage, one_or_list_of(selector()),
                  "hosts or NICs that store samples and checkpoints: each is a rank that computes nothing, behind those of the job")),
+      of_job(key("storage-dscp", &JobSpec::storage_dscp, integer(0, 63),
+                 "DSCP of messages to and from storage, which puts samples and checkpoints into a class of their own; default: dscp")),
       checkpoint_key(),
       storage_key("sample-size", &jobs::Storage::sample, size(Bytes{0}, Bytes{std::int64_t{1} << 40}),
                   "bytes of a sequence's samples, read from storage for the next step by the first stage. 0: none"),
@@ -278,7 +280,7 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
       described(of_collective("repeats"), "steps", "number of steps, those that are done again after a failure included"),
       described(of_collective("start"), "start", "start time of the first step"),
   };
-  for (const char* name : {"gap", "ranks", "placement", "transport", "service", "chunk", "reduce-rate", "step-cost", "jitter", "stragglers",
+  for (const char* name : {"gap", "ranks", "placement", "transport", "service", "chunk", "reduce-rate", "protocol", "step-cost", "jitter", "stragglers",
                            "path-mtu", "ip", "dscp", "ecn", "class"})
     keys.push_back(of_collective(name));
   return keys;
@@ -292,7 +294,7 @@ void check_kind(const Tree& map, const CollectiveSpec& c) {
   }
   for (const char* name : {"parallelism", "sharding", "shard", "schedule", "chunks", "microbatches", "microbatch-size", "sequence",
                            "segments", "sequence-parallel", "overlap", "activations", "parameters", "gradients", "compression",
-                           "expert-skew", "forward", "backward", "optimizer", "storage", "checkpoint", "sample-size", "failures"})
+                           "expert-skew", "forward", "backward", "optimizer", "storage", "storage-dscp", "checkpoint", "sample-size", "failures"})
     if (const Tree* found = map.find(name)) found->fail("is a key of training, found with inference; expected one of the two");
   if (c.repeats > 1) map.at_or_self("steps").fail("does not apply to inference, which has requests instead of steps");
 }
@@ -302,6 +304,8 @@ void check_job(const Tree& map, const CollectiveSpec& c) {
   const jobs::Training& t = c.job->training;
   if ((t.forward > Duration{}) != (t.backward > Duration{}))
     map.at_or_self(t.forward > Duration{} ? "forward" : "backward").fail("found alone; expected forward and backward, or neither");
+  if (c.job->storage_dscp && c.job->storage.empty())
+    map.at_or_self("storage-dscp").fail("found without storage; expected storage: [hosts that store]");
   if (map.find("service") != nullptr && !c.is_uet())
     map.at_or_self("service").fail("does not apply here; expected transport: uet");
   check_path_mtu(map, c.path_mtu, c.is_uet());

@@ -40,6 +40,7 @@ const Table<NodeSpec>& switch_pattern_keys();
 bool is_pattern(const std::string& name) noexcept;
 const Table<EcmpSpec>& ecmp_keys();
 const Table<PfcWatchdog>& pfc_watchdog_keys();
+const Table<ReductionSpec>& reduction_keys();
 // hosts.<name>
 const Table<HostProfile>& host_keys();
 const Table<ReceiveSpec>& receive_keys();
@@ -121,6 +122,9 @@ const Table<CompareSpec>& compare_keys();
 const Table<DiagnosisSpec>& diagnosis_keys();
 // hosts.<name>.scale-up
 const Table<ScaleUpSpec>& scale_up_keys();
+// hosts.<name>.pcie
+const Table<PcieSpec>& pcie_keys();
+Form<PcieSpec> pcie_form();
 // run.budgets
 const Table<BudgetSpec>& budget_keys();
 // run.int

@@ -33,6 +33,11 @@ Key<NodeSpec> agent() {
 Key<NodeSpec> role() {
   return key("role", &NodeSpec::role, text_without_control_characters(63), "leaf, spine, ...; shown in diagrams");
 }
+Key<NodeSpec> reduces() {
+  return key("reduces", &NodeSpec::reduces, boolean(),
+             "the host is the reducer of the switch that it is linked to, for collectives with algorithm: in-network. Selectors "
+             "do not mean it. `reduction` of a switch profile makes such hosts");
+}
 Key<NodeSpec> rack() {
   return key("rack", &NodeSpec::rack, text_without_control_characters(63),
              "name of its rack; presets set it. `railyard blast --kinds rack` switches racks off");
@@ -431,7 +436,7 @@ const Table<NodeSpec>& node_keys(NodeSpec::Kind kind) {
 
 const Table<NodeSpec>& host_node_keys() {
   static const Table<NodeSpec> table = [] {
-    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), rack(), nics(), ports(), agent()};
+    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), rack(), nics(), ports(), agent(), reduces()};
     for (const Key<NicSpec>& nic_key : nic_keys().keys()) keys.push_back(of_the_only_nic(nic_key));
     return Table<NodeSpec>{"host", "A host", std::move(keys), check_host};
   }();

@@ -10,7 +10,13 @@ const Table<jobs::Failure>& job_failure_keys() {
       "A step in which a rank fails",
       {key("step", &jobs::Failure::step, integer(1, 1'000'000),
            "the step, from 1, as they are carried out: it counts for nothing, nor do those after the last checkpoint").require(),
-       key("restart", &jobs::Failure::restart, duration({}, kAnyTime), "time until the ranks go on: to find out, and to start again")}};
+       key("restart", &jobs::Failure::restart, duration({}, kAnyTime), "time until the ranks go on: to find out, and to start again"),
+       key("elastic", &jobs::Failure::elastic,
+           choice<jobs::Elastic>({{"off", jobs::Elastic::kOff}, {"smaller-batch", jobs::Elastic::kSmallerBatch},
+                                  {"same-batch", jobs::Elastic::kSameBatch}}),
+           "leave out the data-parallel copy that lost a rank. smaller-batch: the others keep their microbatches, as with torchrun; "
+           "same-batch: they share out those of the copy, as with DeepSpeed. off: the rank is replaced"),
+       key("rank", &jobs::Failure::rank, integer(0, 1 << 20), "elastic: the rank that fails, from 0")}};
   return table;
 }
 

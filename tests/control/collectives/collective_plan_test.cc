@@ -64,7 +64,7 @@ class Memory {
       for (const CollectiveExtent& e : programs_[r].results)
         for (std::uint64_t o = 0; o < e.octets; o += 4) {
           std::uint64_t expected = 0;
-          for (std::uint32_t q = 0; q < programs_.size(); ++q)
+          for (std::uint32_t q = 0; q < programs_[0].ranks; ++q)
             if (e.rank == CollectiveExtent::kSum || e.rank == q) expected += input(q, e.source_offset + o);
           ASSERT_EQ(ranks_[r].data[(e.offset + o) / 4], expected) << "rank " << r << " octet " << e.offset + o;
         }
@@ -120,16 +120,34 @@ class Memory {
   RngStream rng_;
 };
 
-void expect_right(const CollectiveShape& shape, std::uint32_t ranks, std::uint64_t seed = 1) {
+// Of algorithms that need it: leaves with three ranks each, all linked to two spines; all of these switches reduce.
+CollectiveShape with_reducers(CollectiveShape shape, std::uint32_t ranks) {
+  if (!shape.used_algorithm().in_switches) return shape;
+  ReductionNetwork& network = shape.reduction;
+  const std::uint32_t leaves = (ranks + 2) / 3;
+  network.neighbours.resize(leaves + 2);
+  for (std::uint32_t leaf = 0; leaf < leaves; ++leaf)
+    for (const std::uint32_t spine : {leaves, leaves + 1}) {
+      network.neighbours[leaf].push_back(spine);
+      network.neighbours[spine].push_back(leaf);
+    }
+  for (std::uint32_t s = 0; s < leaves + 2; ++s) network.reducer.push_back(s);
+  for (std::uint32_t r = 0; r < ranks; ++r) network.leaf.push_back(r / 3);
+  network.latency.resize(leaves + 2);
+  return shape;
+}
+
+void expect_right(const CollectiveShape& said, std::uint32_t ranks, std::uint64_t seed = 1) {
+  const CollectiveShape shape = said.reduction.neighbours.empty() ? with_reducers(said, ranks) : said;
   const std::vector<RankProgram> programs = plan_collective(shape, ranks);
   Memory memory(programs, seed);
   memory.run();
   memory.expect_right();
 }
 
-// Each rank at a place of its own.
+// Each rank at a place of its own, and switches reduce.
 Layout apart(std::uint32_t n) {
-  Layout l{.ranks = n};
+  Layout l{.ranks = n, .reduces = true};
   for (std::uint32_t r = 0; r < n; ++r) l.group.push_back(r);
   return l;
 }
@@ -201,8 +219,12 @@ TEST_P(EveryAlgorithm, GoesOverRailsOrByTheRankThatIsOnThem) {
                                              4);
       expect_right(shape, 16, 3);
       bool relayed = false;
-      for (const RankProgram& p : plan_collective(shape, 16)) {
+      for (const RankProgram& p : plan_collective(with_reducers(shape, 16), 16)) {
         for (const RankConnection& c : p.connections) {
+          if (std::max(p.rank, c.peer) >= 16) {
+            EXPECT_FALSE(c.scale_up) << "no reducer is in a host";
+            continue;
+          }
           EXPECT_EQ(c.scale_up, p.rank / 4 == c.peer / 4);
           EXPECT_TRUE(!pxn || c.scale_up || p.rank % 4 == c.peer % 4) << p.rank << " to " << c.peer;
         }
@@ -266,6 +288,26 @@ CollectiveShape in_networks(CollectiveShape shape, std::uint32_t networks) {
   return shape;
 }
 
+// The same with networks that reduce: one network alone, and several with switches between them.
+TEST_P(EveryAlgorithm, IsRightWhereScaleUpNetworksReduce) {
+  if (!kInNetwork.does(GetParam())) return;
+  for (const std::uint32_t hosts : {1u, 2u, 3u})
+    for (const std::uint32_t channels : {1u, 3u, 4u}) {
+      SCOPED_TRACE(testing::Message() << hosts << " hosts, " << channels << " channels");
+      const std::uint32_t n = 4 * hosts;
+      CollectiveShape shape = with_reducers(in_hosts({.operation = GetParam(), .algorithm = &kInNetwork,
+                                                      .size = std::uint64_t{4} * n * 4001, .channels = channels,
+                                                      .root = traits(GetParam()).has_root ? n - 2 : 0u},
+                                                     hosts),
+                                            n);
+      for (std::uint32_t h = 0; h < hosts; ++h) {
+        shape.reduction.of_network.push_back(static_cast<std::uint32_t>(shape.reduction.latency.size()));
+        shape.reduction.latency.emplace_back();
+      }
+      expect_right(shape, n, n + channels);
+    }
+}
+
 TEST_P(EveryAlgorithm, GoesOverNetworksOfSeveralHosts) {
   for (const Algorithm* a : algorithms(GetParam()))
     for (const bool pxn : {false, true}) {
@@ -276,8 +318,9 @@ TEST_P(EveryAlgorithm, GoesOverNetworksOfSeveralHosts) {
                       2);
       if (a->refusal({12, shape.group, true, true})) continue;
       expect_right(shape, 12, 3);
-      for (const RankProgram& p : plan_collective(shape, 12)) {
+      for (const RankProgram& p : plan_collective(with_reducers(shape, 12), 12)) {
         for (const RankConnection& c : p.connections) {
+          if (std::max(p.rank, c.peer) >= 12) continue;
           EXPECT_EQ(c.scale_up, p.rank / 6 == c.peer / 6);
           EXPECT_TRUE(!pxn || c.scale_up || p.rank % 2 == c.peer % 2) << p.rank << " to " << c.peer;
         }

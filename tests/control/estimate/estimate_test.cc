@@ -2,6 +2,7 @@
 #include "control/estimate/estimate.h"
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +46,23 @@ TEST(Estimate, AnOversubscribedUplinkTakesTwiceAsLong) {
   const Estimate one = of(kFour + "collectives: [ { name: c, collective: send-recv, size: 64MiB } ]\n");
   EXPECT_NEAR(static_cast<double>(two.collectives[0].time.ps), 2 * static_cast<double>(one.collectives[0].time.ps),
               0.01 * static_cast<double>(two.collectives[0].time.ps));
+}
+
+// Four NICs of 400 Gb/s, two behind each uplink of 504 Gb/s: those two have it between them, one alone has its link.
+TEST(Estimate, NicsShareAnUplinkOfPciExpress) {
+  const auto time = [](const std::string& ranks) {
+    const Estimate e = of("name: shared\ntopology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 1, host-link: { rate: 400Gbps }, "
+                          "fabric-link: { rate: 1600Gbps } }\nhosts: { default: { pcie: { slot: gen5x16, shared-by: 2 } } }\n"
+                          "collectives: [ { name: c, collective: send-recv, size: 64MiB, ranks: [" + ranks + "] } ]\n");
+    return std::pair{static_cast<double>(e.collectives[0].time.ps) / 1e12, e.links[0].name};
+  };
+  constexpr double kLink = 64 * 1048576 * 8 / (400e9 * 4096 / 4182);
+  constexpr double kShared = 2 * kLink * 400e9 / (32e9 * 16 * 128 / 130);
+  EXPECT_NEAR(time("h1:1, h2:1").first, kLink, 0.01 * kLink);
+  EXPECT_NEAR(time("h1:1, h2:1, h1:3, h2:3").first, kLink, 0.01 * kLink) << "an uplink each";
+  const auto [two, busiest] = time("h1:1, h2:1, h1:2, h2:2");
+  EXPECT_NEAR(two, kShared, 0.01 * kShared);
+  EXPECT_EQ(busiest, "h1:1-2 PCIe out");
 }
 
 TEST(Estimate, HasTheSameBytesInLargerMessages) {

@@ -184,6 +184,18 @@ TEST(NcclTopology, MoreGpusThanNicsShareThem) {
   EXPECT_EQ(all["pci"].size(), 1u + 4 + 1);
 }
 
+// Two NICs, and their GPUs, behind each switch, whose uplink they share.
+TEST(NcclTopology, HasThePcieThatTheLabSays) {
+  const spec::Lab shared = spec::parse(
+      "name: d\nhosts: { default: { pcie: { slot: gen5x8, uplink: gen4x16, shared-by: 2 } } }\n"
+      "topology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 0, host-link: { rate: 200Gbps } }\n", "x.yaml");
+  auto all = elements(nccl_topology(shared, {.node = "h1", .gpus = 8}));
+  ASSERT_EQ(all["pci"].size(), 2u + 8 + 4);
+  EXPECT_THAT(all["pci"][0], HasSubstr("class=\"0x060400\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\""));
+  EXPECT_THAT(all["pci"][1], HasSubstr("class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"8\""));
+  EXPECT_THAT(all["pci"][5], HasSubstr("class=\"0x020000\" link_speed=\"32.0 GT/s PCIe\" link_width=\"8\""));
+}
+
 TEST(NcclTopology, SaysWhatIsWrong) {
   const auto error = [](const Options& options) -> std::string {
     try {

@@ -20,6 +20,7 @@ const std::map<std::string, std::vector<std::string>>& on_purpose() {
       {"scenarios/deadlock-down-up.yaml", {"kmin-above-xoff", "accepted-buffer-cycle"}},
       {"scenarios/deadlock-ring.yaml", {"kmin-above-xoff", "accepted-buffer-cycle"}},
       {"scenarios/pcie.yaml", {"nic-above-pcie"}},
+      {"scenarios/shared-pcie.yaml", {"nic-above-pcie"}},
       {"scenarios/headroom.yaml", {"receiver-slower-than-link"}},
       {"scenarios/pfc-watchdog.yaml", {"receiver-slower-than-link"}},
       {"scenarios/roce-ecn-thresholds.yaml", {"kmin-above-xoff"}},

@@ -71,5 +71,19 @@ TEST(Speeds, ANicAboveItsSlotIsFoundOnceForAllHostsOfAProfile) {
   EXPECT_THAT(with("unlimited"), IsEmpty());
 }
 
+TEST(Speeds, NicsAboveTheUplinkThatTheyShareAreCountedTogether) {
+  const auto with = [](const std::string& pcie) {
+    return findings_in("topology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 1, host-link: { rate: 400Gbps }, fabric-link: "
+                       "{ rate: 1600Gbps } }\n"
+                       "hosts: { default: { pcie: " + pcie + " } }\n");
+  };
+  const auto found = with("{ slot: gen5x16, shared-by: 2 }");
+  ASSERT_THAT(rules_of(found), ElementsAre("nic-above-pcie"));
+  EXPECT_EQ(found[0].path, "hosts.default.pcie");
+  EXPECT_EQ(found[0].text, "The 2 NICs h1:1-2 have 800Gbps together, but the PCI Express uplink that they share carries 504 Gb/s.");
+  EXPECT_THAT(with("{ slot: gen5x16, uplink: gen6x16, shared-by: 2 }"), IsEmpty());
+  EXPECT_THAT(rules_of(with("{ slot: gen4x16, shared-by: 2 }")), ElementsAre("nic-above-pcie")) << "said once, though the slot is too slow as well";
+}
+
 }  // namespace
 }  // namespace railyard::lint

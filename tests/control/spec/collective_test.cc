@@ -34,7 +34,7 @@ TEST(CollectiveSpecs, EveryKeyIsRead) {
                       "x.yaml", {"collectives.c.ranks=[h3, h1, h4]", "collectives.c.datatype=uint64",
                                  "collectives.c.repeats=7", "collectives.c.start=3us", "collectives.c.gap=2us",
                                  "collectives.c.reduce-rate=800Gbps", "collectives.c.path-mtu=1024",
-                                 "collectives.c.launch-cost=8us", "collectives.c.step-cost=1500ns",
+                                 "collectives.c.protocol=ll128", "collectives.c.launch-cost=8us", "collectives.c.step-cost=1500ns",
                                  "collectives.c.ip=6", "collectives.c.dscp=10", "collectives.c.ecn=false",
                                  "collectives.c.class=5"});
   const CollectiveSpec& c = l.collectives.at(0);
@@ -49,14 +49,30 @@ TEST(CollectiveSpecs, EveryKeyIsRead) {
   EXPECT_EQ(c.start.ps, 3'000'000);
   EXPECT_EQ(c.gap.ps, 2'000'000);
   EXPECT_EQ(c.reduce_rate.bps, 800'000'000'000);
-  EXPECT_EQ(c.launch_cost.ps, 8'000'000);
-  EXPECT_EQ(c.step_cost.ps, 1'500'000);
+  EXPECT_EQ(c.used_protocol(), collectives::Protocol::kLl128);
+  EXPECT_EQ(c.launch_cost->ps, 8'000'000);
+  EXPECT_EQ(c.step_cost->ps, 1'500'000);
   EXPECT_EQ(c.path_mtu, 1024);
   EXPECT_EQ(c.ip_version, 6);
   EXPECT_EQ(c.dscp, 10);
   EXPECT_FALSE(c.ect);
   EXPECT_EQ(c.priority, 5);
   EXPECT_EQ(ranks(l, c), (std::vector<PortName>{{"h3", 1}, {"h1", 1}, {"h4", 1}}));
+}
+
+// With protocol: auto the algorithm and the protocol follow from the size, unless the algorithm is said; the file stays as it was.
+TEST(CollectiveSpecs, WhatNcclChoosesFollowsFromTheSize) {
+  const auto of = [](const char* keys) {
+    return parse(collective_with(fmt::format("collective: all-reduce, protocol: auto, {}", keys)), "x.yaml");
+  };
+  const Lab small = of("size: 1KiB"), large = of("size: 8GiB"), ring = of("size: 1KiB, algorithm: ring");
+  EXPECT_EQ(small.collectives[0].used_algorithm(), &collectives::kTree);
+  EXPECT_EQ(small.collectives[0].used_protocol(), collectives::Protocol::kLl);
+  EXPECT_EQ(large.collectives[0].used_algorithm(), &collectives::kRing);
+  EXPECT_EQ(large.collectives[0].used_protocol(), collectives::Protocol::kSimple);
+  EXPECT_EQ(ring.collectives[0].used_algorithm(), &collectives::kRing);
+  EXPECT_FALSE(small.collectives[0].algorithm);
+  EXPECT_EQ(parse(to_yaml(small), "again.yaml"), small);
 }
 
 // Rings leave each host by one NIC, so there is one for each NIC. Other algorithms use them all; and what is said holds.

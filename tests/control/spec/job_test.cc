@@ -62,7 +62,8 @@ TEST(Jobs, AreWrittenAsTheyWereRead) {
                            "model: { layers: 2, hidden: 32, heads: 4, feed-forward: 128, vocabulary: 100, sequence: 32 }, forward: "
                            "1ms, backward: 2ms, transport: uet, compression: 4, gpu: a100, mfu: 0.5, steps: 3",
                            "model: gpt2-124m, ranks: [h1], storage: [\"h2:1\"], checkpoint: { every: 2, restore: true, parameter-bytes: 2 }, "
-                           "sample-size: 1MB, failures: [{ step: 3, restart: 1s }], steps: 5"}) {
+                           "sample-size: 1MB, storage-dscp: 10, failures: [{ step: 3, restart: 1s }], steps: 5",
+                           "model: gpt2-124m, microbatches: 7, failures: [{ step: 3, elastic: same-batch, rank: 5 }, { step: 4 }], steps: 5"}) {
     const Lab lab = parse(job_with(keys), "x.yaml");
     const std::string text = to_yaml(lab);
     EXPECT_THAT(text, HasSubstr("jobs:\n"));
@@ -92,6 +93,26 @@ TEST(Jobs, OfWhichStorageIsWrongSayWhy) {
   EXPECT_THAT(job_error("model: gpt2-124m, storage: [h2], checkpoint: { ever: 2 }"), HasSubstr("did you mean 'every'"));
   EXPECT_THAT(job_error("model: gpt2-124m, storage: [h9]"), HasSubstr("h9"));
   EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { dp: 8 }, storage: [h2]"), HasSubstr("needs 8 ranks, but there are 4 NICs or GPUs"));
+}
+
+TEST(Jobs, OfWhichNoCopyCanBeLeftOutSayWhy) {
+  const auto error = [](const std::string& parallelism, const std::string& failures) {
+    return job_error("model: gpt2-124m, steps: 4, microbatches: 2, parallelism: { " + parallelism + " }, failures: [" + failures + "]");
+  };
+  EXPECT_THAT(error("tp: 4, dp: 2", "{ step: 2, elastic: smaller-batch }"), HasSubstr("step 2: elastic, but no rank fails; expected rank: the one that is lost"));
+  EXPECT_THAT(error("tp: 4, dp: 2", "{ step: 2, rank: 3 }"), HasSubstr("step 2: rank 3 is replaced, whichever it is"));
+  EXPECT_THAT(error("tp: 4, dp: 2", "{ step: 2, rank: 8, elastic: smaller-batch }"), HasSubstr("step 2: there is no rank 8; expected 0..7"));
+  EXPECT_THAT(error("tp: 4, pp: 2", "{ step: 2, rank: 3, elastic: smaller-batch }"), HasSubstr("step 2: rank 3 is in the only copy, and none would be left"));
+  EXPECT_THAT(error("tp: 4, dp: 2", "{ step: 3, rank: 4, elastic: smaller-batch }, { step: 2, rank: 1, elastic: smaller-batch }"),
+              HasSubstr("step 3: rank 4 is in the only copy"));
+  EXPECT_THAT(error("tp: 2, dp: 4", "{ step: 2, rank: 0, elastic: smaller-batch }, { step: 3, rank: 1, elastic: smaller-batch }"),
+              HasSubstr("step 3: rank 1 has been left out before"));
+  EXPECT_THAT(error("tp: 2, dp: 4", "{ step: 2, rank: 0, elastic: same-batch }"),
+              HasSubstr("after the failure in step 2 there are 3 copies: they cannot share out 8 microbatches evenly"));
+  EXPECT_THAT(error("tp: 2, dp: 4", "{ step: 2, rank: 0, elastic: sometimes }"), HasSubstr("unknown 'sometimes'; expected off, smaller-batch or same-batch"));
+  EXPECT_THAT(job_error("model: gpt2-124m, steps: 4, sharding: zero-1, shard: 4, failures: [{ step: 2, rank: 0, elastic: smaller-batch }]"),
+              HasSubstr("after the failure in step 2 there are 7 copies: shard: 4 does not divide the 7 ranks"));
+  EXPECT_THAT(job_error("model: gpt2-124m, storage-dscp: 10"), HasSubstr("found without storage; expected storage: [hosts that store]"));
 }
 
 TEST(Jobs, StandBehindCollectives) {

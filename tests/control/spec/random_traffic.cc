@@ -48,6 +48,7 @@ CollectiveSpec random_collective(Chance& chance, const std::string& name) {
   c.repeats = chance.integer(1, 100);
   if (chance.one_in(2)) c.start = chance.time(0, kMillisecond);
   if (chance.one_in(2)) c.gap = chance.time(0, kMillisecond);
+  if (chance.one_in(3)) c.protocol = chance.of({collectives::Protocol::kSimple, collectives::Protocol::kLl128, collectives::Protocol::kLl});
   if (chance.one_in(3)) c.launch_cost = Duration{chance.integer(1, 20) * 1'000'000};
   if (chance.one_in(3)) c.step_cost = Duration{chance.integer(1, 20) * 1'000'000};
   if (chance.one_in(2)) c.reduce_rate = BitRate{1'000'000'000 * std::int64_t{chance.integer(1, 1000)}};

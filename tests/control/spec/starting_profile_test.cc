@@ -115,7 +115,7 @@ TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
   EXPECT_EQ(server_profiles().size(), files);
   const HostProfile h100 = parse(host_with("server: hgx-h100"), "x.yaml").hosts.at("default");
   EXPECT_EQ(h100.scale_up->rate, 3600_Gbps);
-  EXPECT_EQ(h100.pcie, (PcieSlot{5, 16}));
+  EXPECT_EQ(h100.pcie, (PcieSpec{.slot = {5, 16}, .uplink = {}}));
   const HostProfile tray = parse(host_with("server: gb200-nvl72"), "x.yaml").hosts.at("default");
   EXPECT_EQ(*tray.gpus * tray.scale_up->hosts, 72);
 }

@@ -154,6 +154,15 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
     loads("scenarios/nvl72.yaml", {set});
   for (const char* set : {"jobs.chat.dscp=26", "traffic.requests.dscp=26", "jobs.train.checkpoint.every=2"})
     loads("scenarios/mixed-cluster.yaml", {set});
+  for (const char* set : {"jobs.pretrain.microbatches=16", "jobs.pretrain.sharding=zero-3", "topology.host-link.rate=100Gbps"})
+    loads("scenarios/pretraining.yaml", {set});
+  for (const char* set : {"jobs.tune.model=llama-1b", "jobs.tune.shard=0", "jobs.tune.compression=1", "topology.host-link.rate=100Gbps"})
+    loads("scenarios/fine-tuning.yaml", {set});
+  for (const char* set : {"traffic.queries.dscp=26", "jobs.answers.inference.prompt=2048", "jobs.answers.inference.rate=400/s"})
+    loads("scenarios/inference-rag.yaml", {set});
+  for (const char* set : {"collectives.switches.transport=uet", "switches.default.reduction.rate=400Gbps"})
+    loads("scenarios/in-network-reduction.yaml", {set});
+  loads("scenarios/in-network-reduction.yaml", {"run.payload=real", "collectives.switches.size=1MiB"});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

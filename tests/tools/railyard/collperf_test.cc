@@ -52,6 +52,18 @@ TEST_F(Collperf, TakesAnyOperationOverEitherTransport) {
   }
 }
 
+// Small ones over a tree with LL, large ones Simple; without packets.
+TEST_F(Collperf, SaysWhatNcclChooses) {
+  const Outcome o = run({"--protocol", "auto", "-b", "1K", "-e", "1G", "-f", "1024", "--estimate"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("# all-reduce (all_reduce_perf): shared-nics, what NCCL chooses over RoCEv2, 32 ranks, estimated"));
+  EXPECT_THAT(o.out, HasSubstr("  tree, ll\n"));
+  EXPECT_THAT(o.out, HasSubstr("  ring, simple\n"));
+  const auto rows = nlohmann::json::parse(run({"--protocol", "auto", "-b", "1G", "--estimate", "--json"}).out)["rows"];
+  EXPECT_EQ(rows[0]["algorithm"], "ring");
+  EXPECT_EQ(rows[0]["protocol"], "simple");
+}
+
 TEST_F(Collperf, SaysWhatIsWrong) {
   EXPECT_THAT(run({"-b", "x"}).err, HasSubstr("-b: 'x'; expected a size, e.g. 8, 64K or 1G"));
   EXPECT_THAT(run({"-b", "1M", "-e", "1K"}).err, HasSubstr("-e: 1K is below -b 1M"));

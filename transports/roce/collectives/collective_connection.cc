@@ -90,7 +90,7 @@ void CollectiveConnection::reach_in_host(const Half& half, const Half& peer) {
                       nic.scale_up()->reaches(*peer.end->nic->scale_up()),
                   "ranks reach each other over a scale-up network that both are in");
   half.rank->reach_in_host(half.connection, *peer.rank, *nic.scale_up(),
-                           nic.scale_up()->port(nic.place_in_host(), half.end->gpu));
+                           nic.scale_up()->port(nic.place_in_host(), half.end->gpu, half.rank->scale_up_share()));
 }
 
 void CollectiveConnection::create(const Half& half) {

@@ -19,7 +19,7 @@ void connect_ranks(const std::vector<CollectiveEnd>& ends, const Way& way) {
                           here.nic->scale_up()->reaches(*there.nic->scale_up()),
                       "ranks reach each other over a scale-up network that both are in");
       here.rank->reach_in_host(c, *there.rank, *here.nic->scale_up(),
-                               here.nic->scale_up()->port(here.nic->place_in_host(), here.gpu));
+                               here.nic->scale_up()->port(here.nic->place_in_host(), here.gpu, here.rank->scale_up_share()));
     }
   }
 }

@@ -70,7 +70,8 @@ std::uint32_t UetRank::add_nic(Engine& engine, std::uint8_t data_class) {
 
 void UetRank::connect(std::uint32_t connection, PeerId peer, std::uint16_t pid_on_fep, MemoryRegions::Key key,
                       std::uint64_t stride) {
-  connections_[connection] = {connections_[connection].nic, peer, pid_on_fep, key, stride};
+  Connection& c = connections_[connection];
+  c = {c.nic, c.data_class, peer, pid_on_fep, key, stride};
 }
 
 // ---- Messages that go ----------------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ SendWr UetRank::write_to(std::uint32_t connection) const noexcept {
           .pid_on_fep = connections_[connection].pid_on_fep,
           .resource_index = static_cast<std::uint16_t>(channel),
           .memory_key = connections_[connection].key,
-          .data_class = nics_[connections_[connection].nic].data_class};
+          .data_class = connections_[connection].data_class.value_or(nics_[connections_[connection].nic].data_class)};
 }
 
 void UetRank::post(Instant now, const Outgoing& m) {

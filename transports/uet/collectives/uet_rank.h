@@ -32,6 +32,8 @@ class UetRank final : public CollectiveRank {
   // Connections may go through other NICs of the rank's host: adds one; returns its number, 0 is the first one.
   std::uint32_t add_nic(Engine& engine, std::uint8_t data_class);
   void use_nic(std::uint32_t connection, std::uint32_t nic) noexcept { connections_[connection].nic = nic; }
+  // Its data have another class than others that go through its NIC.
+  void use_class(std::uint32_t connection, std::uint8_t data_class) noexcept { connections_[connection].data_class = data_class; }
   bool has_several_nics() const noexcept { return nics_.size() > 1; }
   Engine& engine_of(std::uint32_t connection) const noexcept { return *nics_[connections_[connection].nic].engine; }
   // Of its memory, for who writes over this connection.
@@ -59,6 +61,7 @@ class UetRank final : public CollectiveRank {
  private:
   struct Connection {
     std::uint32_t nic = 0;
+    std::optional<std::uint8_t> data_class{};  // nothing: its NIC's
     PeerId peer{};
     std::uint16_t pid_on_fep = 0;  // of the peer
     MemoryRegions::Key key = 0;  // of its memory
