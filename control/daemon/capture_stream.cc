@@ -94,8 +94,8 @@ void CaptureStream::run() {
   log_.line(fmt::format("capture {} of {} has ended{}: {} frames captured, {} not captured (buffer full), {} delivered",
                         config_.id, config_.port, connected_ ? "" : " without a client", captured(), lost(),
                         delivered()));
+  done_ = true;  // before the client sees the end: what it asks then finds the capture ended
   client_.close();
-  done_ = true;
 }
 
 bool CaptureStream::accept_client() {

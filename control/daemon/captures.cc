@@ -210,10 +210,13 @@ void Captures::make_room_to_keep() {
 }
 
 void Captures::forget_done() {
-  for (auto& [id, kept] : kept_)
-    if (const auto running = captures_.find(std::to_string(id)); running != captures_.end())
-      kept.as_it_was = describe(running->first, *running->second);
-  std::erase_if(captures_, [](const auto& c) { return c.second->done(); });
+  std::erase_if(captures_, [this](const auto& c) {
+    if (!c.second->done()) return false;
+    // Its last figures, as it changes no more.
+    if (const auto kept = kept_.find(number_of(c.first)); kept != kept_.end())
+      kept->second.as_it_was = describe(c.first, *c.second);
+    return true;
+  });
 }
 
 }  // namespace railyard::daemon
