@@ -12,6 +12,7 @@
 
 #include "control/base/json_text.h"
 #include "control/blast/table.h"
+#include "control/blast/timing.h"
 #include "control/report/units.h"
 #include "control/spec/input_error.h"
 #include "control/spec/load.h"
@@ -78,26 +79,6 @@ std::vector<blast::Element> elements_of(const BlastOptions& o, const spec::Lab& 
   return all;
 }
 
-// For how long routing may be at work, roughly: five hops.
-Duration convergence(const spec::Lab& lab) {
-  const spec::RoutingSpec& r = lab.routing;
-  constexpr int kHops = 5;
-  const Duration bfd = r.bfd ? r.bfd->interval * r.bfd->multiplier : Duration{};
-  return r.carrier_delay + bfd + (r.processing + r.message_delay) * kHops + r.fib_delay;
-}
-
-// For how long a flow without an end may be silent after the path is back: two timeouts of its transport.
-Duration longest_silence(const spec::Lab& lab) {
-  Duration longest{};
-  for (const spec::TrafficSpec& t : lab.traffic)
-    for (const auto& [name, host] : lab.hosts) {
-      // IBTA 11.6.2: 4.096 us x 2^n.
-      if (t.is_roce()) longest = std::max(longest, Duration{4'096'000} * (std::int64_t{1} << host.roce.ack_timeout));
-      if (t.is_uet()) longest = std::max(longest, host.uet.rto);
-    }
-  return longest * 2;
-}
-
 std::string picoseconds(Duration d) { return fmt::format("{}ps", d.ps); }
 
 RunResult run_one(const std::vector<std::string>& command, std::size_t jobs) {
@@ -133,7 +114,7 @@ blast::Result blast_file(const BlastOptions& o, const std::string& file, const s
   const Duration at = o.at.empty() ? load / 3 : time_of("--at", o.at);
   const bool stays_broken = o.lasts == "unlimited";
   const Duration lasts = stays_broken          ? Duration{}
-                         : o.lasts.empty() ? std::max(load / 3, convergence(lab) * 2)
+                         : o.lasts.empty() ? std::max(load / 3, blast::convergence(lab) * 2)
                                            : time_of("--for", o.lasts);
   if (!o.lasts.empty() && !stays_broken && lasts.ps <= 0)
     throw std::invalid_argument("--for: 0 is no failure; expected a time above 0, or unlimited");
@@ -141,7 +122,7 @@ blast::Result blast_file(const BlastOptions& o, const std::string& file, const s
     throw std::invalid_argument(fmt::format("--at: {} is not before the end of the work ({}); expected less", o.at,
                                             report::time_text(load)));
   // Long enough for what is to be seen: the failure, the return, and what transports make of it.
-  const Duration settle = convergence(lab) * 2 + lab.routing.session_setup + longest_silence(lab);
+  const Duration settle = blast::convergence(lab) * 2 + lab.routing.session_setup + blast::longest_silence(lab);
   Duration duration{};
   if (open_ended) {
     duration = std::max(lab.run.duration.value_or(Duration{}), at + lasts + settle);

@@ -1,0 +1,52 @@
+// One line of the acceptance list.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "control/acceptance/probe.h"
+#include "control/acceptance/subject.h"
+
+namespace railyard::acceptance {
+
+enum class Answer : std::uint8_t {
+  kPass,
+  kWarn,    // passes, and somebody should look
+  kFail,
+  kReport,  // a figure without a threshold
+  kNotRun,
+};
+
+// "pass", "warn", "FAIL", "report", "not run"
+const char* word(Answer answer) noexcept;
+
+struct Finding {
+  Answer answer = Answer::kNotRun;
+  std::string found{};                  // "worst 391 Gb/s, 97.8 %: h3:1 -> h7:1"
+  std::string threshold{};              // ">= 90 % of the NIC's rate"; empty: none
+  std::vector<std::string> evidence{};  // lines, the worst first
+  std::string remedy{};                 // what to look at next; empty: nothing
+};
+
+struct Item {
+  const char* id;      // "bandwidth-alone"
+  const char* asks;    // "Every pair alone reaches its NICs' rate"
+  const char* source;  // of the question and its threshold
+  std::vector<ProbeKind> probes;
+  // All its probes came to a report.
+  Finding (*judge)(const Subject&, const Runs&);
+};
+
+// In the order of the report. `kept`: of only these ids; empty: all. Throws std::invalid_argument for an unknown id.
+std::vector<const Item*> items(const std::vector<std::string>& kept = {});
+
+// Judges, or says why not: a probe that this fabric cannot have, or that failed.
+Finding judge(const Item& item, const Subject& subject, const Runs& runs);
+
+namespace list {
+extern const Item kBandwidthAlone, kBandwidthTogether, kRacks, kMtu, kIdleLatency, kLoadedLatency, kClasses, kEcnBeforePfc, kPauses,
+    kLoss, kAllReduce, kAllGather, kAllToAll, kJob, kOwnWork, kFailover, kSoak, kScale;
+}  // namespace list
+
+}  // namespace railyard::acceptance

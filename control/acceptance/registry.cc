@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "control/acceptance/item.h"
+
+namespace railyard::acceptance {
+namespace {
+
+constexpr std::array kAll{
+    &list::kBandwidthAlone, &list::kBandwidthTogether, &list::kRacks,      &list::kIdleLatency, &list::kLoadedLatency, &list::kMtu,
+    &list::kClasses,        &list::kEcnBeforePfc,      &list::kPauses,     &list::kLoss,        &list::kAllReduce,     &list::kAllGather,
+    &list::kAllToAll,       &list::kJob,               &list::kOwnWork,    &list::kFailover,    &list::kSoak,          &list::kScale,
+};
+
+}  // namespace
+
+const char* word(Answer answer) noexcept {
+  switch (answer) {
+    case Answer::kPass:
+      return "pass";
+    case Answer::kWarn:
+      return "warn";
+    case Answer::kFail:
+      return "FAIL";
+    case Answer::kReport:
+      return "report";
+    case Answer::kNotRun:
+      return "not run";
+  }
+  return "";
+}
+
+std::vector<const Item*> items(const std::vector<std::string>& kept) {
+  std::vector<std::string_view> known;
+  for (const Item* i : kAll) known.emplace_back(i->id);
+  for (const std::string& id : kept)
+    if (std::ranges::find(known, id) == known.end())
+      throw std::invalid_argument(fmt::format("'{}' is no line of the list; expected one of {}", id, fmt::join(known, ", ")));
+  std::vector<const Item*> out;
+  for (const Item* i : kAll)
+    if (kept.empty() || std::ranges::find(kept, std::string_view(i->id)) != kept.end()) out.push_back(i);
+  return out;
+}
+
+Finding judge(const Item& item, const Subject& subject, const Runs& runs) {
+  for (const ProbeKind kind : item.probes) {
+    const auto run = runs.find(kind);
+    if (run == runs.end()) return {.found = fmt::format("this fabric cannot have the probe '{}'", name(kind))};
+    if (run->second.report.is_null())
+      return {.found = fmt::format("the probe '{}' did not come to its report: {}", name(kind), run->second.failure)};
+  }
+  return item.judge(subject, runs);
+}
+
+}  // namespace railyard::acceptance
