@@ -15,10 +15,11 @@ enum class Answer : std::uint8_t {
   kWarn,    // passes, and somebody should look
   kFail,
   kReport,  // a figure without a threshold
-  kNotRun,
+  kNotRun,  // this fabric cannot have the probe
+  kBroken,  // the probe did not come to its report
 };
 
-// "pass", "warn", "FAIL", "report", "not run"
+// "pass", "warn", "FAIL", "report", "not run", "broken"
 const char* word(Answer answer) noexcept;
 
 struct Finding {

@@ -18,7 +18,8 @@ constexpr std::int64_t kMostPackets = 2'000'000;
 // The fabric without its own work.
 spec::Lab fabric(const Subject& s, ProbeKind kind) {
   spec::Lab lab = s.lab;
-  lab.name = fmt::format("{}: {}", s.lab.name, name(kind));
+  constexpr std::size_t kMostOfName = 40;  // of the 63 characters that a name may have
+  lab.name = fmt::format("{}-{}", s.lab.name.substr(0, kMostOfName), name(kind));
   lab.traffic.clear();
   lab.collectives.clear();
   lab.expect.clear();

@@ -30,6 +30,8 @@ const char* word(Answer answer) noexcept {
       return "report";
     case Answer::kNotRun:
       return "not run";
+    case Answer::kBroken:
+      return "broken";
   }
   return "";
 }
@@ -51,7 +53,7 @@ Finding judge(const Item& item, const Subject& subject, const Runs& runs) {
     const auto run = runs.find(kind);
     if (run == runs.end()) return {.found = fmt::format("this fabric cannot have the probe '{}'", name(kind))};
     if (run->second.report.is_null())
-      return {.found = fmt::format("the probe '{}' did not come to its report: {}", name(kind), run->second.failure)};
+      return {.answer = Answer::kBroken, .found = fmt::format("the probe '{}' did not come to its report: {}", name(kind), run->second.failure)};
   }
   return item.judge(subject, runs);
 }

@@ -10,6 +10,7 @@ namespace railyard::acceptance {
 Answer Result::answer() const noexcept {
   const auto any = [&](Answer a) { return std::ranges::any_of(lines, [&](const Line& l) { return l.finding.answer == a; }); };
   if (any(Answer::kFail)) return Answer::kFail;
+  if (any(Answer::kBroken)) return Answer::kBroken;
   return any(Answer::kWarn) ? Answer::kWarn : Answer::kPass;
 }
 
@@ -26,6 +27,7 @@ std::string summary(const Result& a) {
   add(Answer::kFail, "FAIL");
   add(Answer::kReport, "only report");
   add(Answer::kNotRun, "not run");
+  add(Answer::kBroken, "broken");
   return fmt::format("{} line{}: {}", a.lines.size(), a.lines.size() == 1 ? "" : "s", fmt::join(parts, ", "));
 }
 
@@ -72,6 +74,7 @@ report::JunitSuite junit(const Result& a) {
     const Answer answer = l.finding.answer;
     suite.cases.push_back({l.item->id, "acceptance",
                            answer == Answer::kFail     ? Case::kFailed
+                           : answer == Answer::kBroken ? Case::kError
                            : answer == Answer::kNotRun ? Case::kSkipped
                                                        : Case::kPassed,
                            l.finding.threshold.empty() ? l.finding.found : fmt::format("{} [{}]", l.finding.found, l.finding.threshold)});

@@ -25,7 +25,7 @@ struct Result {
   std::vector<Line> lines{};
   double seconds = 0;  // of wall time, for JUnit
 
-  // FAIL if any line does, else "not run" if a probe could not be run, else warn if any warns, else pass.
+  // FAIL if any line does, else broken if any is, else warn if any warns, else pass.
   Answer answer() const noexcept;
 };
 
