@@ -19,7 +19,7 @@ Finding judge_collective(const Subject& s, const Runs& runs, ProbeKind kind) {
   }
   const auto ns = c["time_ns"]["median"].get<double>();
   f.found = fmt::format("busbw {} in {}", report::rate_text(c["busbw_bps"].get<double>()), report::nanoseconds_text(static_cast<std::uint64_t>(ns)));
-  f.evidence.push_back(fmt::format("{} ranks, {}, {}; headers leave {} at most", c["ranks"].get<std::size_t>(),
+  f.evidence.push_back(fmt::format("{} ranks, {}, {}; headers leave {} at most", c["ranks"].size(),
                                    report::size_text(c["bytes"].get<std::uint64_t>()), c["algorithm"].get<std::string>(),
                                    report::rate_text(c["framing_limit_bps"].is_number() ? c["framing_limit_bps"].get<double>() : 0)));
   if (c["wrong_bytes"].get<std::uint64_t>() > 0) {

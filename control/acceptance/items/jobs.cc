@@ -27,7 +27,7 @@ Finding job(const Subject& s, const Runs& runs) {
   f.threshold += fmt::format(", and {} of the best", share_text(kOfBest));
   f.evidence.push_back(fmt::format("{} steps: computing for {}, then an all-reduce of {} over {} ranks", kJobSteps,
                                    report::nanoseconds_text(static_cast<std::uint64_t>(*run.reference_ns * kComputeRatio)),
-                                   report::size_text(c["bytes"].get<std::uint64_t>()), c["ranks"].get<std::size_t>()));
+                                   report::size_text(c["bytes"].get<std::uint64_t>()), c["ranks"].size()));
   f.answer = found < kOfBest * best ? Answer::kFail : found < s.settings.least_utilisation ? Answer::kWarn : Answer::kPass;
   if (f.answer != Answer::kPass) f.remedy = "The network bounds the job: see the lines of collectives and bandwidth.";
   return f;
