@@ -1,7 +1,6 @@
 #include "control/acceptance/subject.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -64,6 +63,26 @@ bool is_uet(const spec::Lab& lab) {
   return uet && !roce;
 }
 
+// For each node, one number for all switches that reach each other.
+std::vector<std::size_t> components(const routing::Graph& graph) {
+  std::vector<std::size_t> of(graph.size(), graph.size());
+  for (std::size_t first = 0; first < graph.size(); ++first) {
+    if (!graph.is_switch(first) || of[first] != graph.size()) continue;
+    std::vector<std::size_t> next{first};
+    of[first] = first;
+    while (!next.empty()) {
+      const std::size_t node = next.back();
+      next.pop_back();
+      for (const routing::Graph::Edge& e : graph.edges(node))
+        if (graph.is_switch(e.neighbour) && of[e.neighbour] == graph.size()) {
+          of[e.neighbour] = first;
+          next.push_back(e.neighbour);
+        }
+    }
+  }
+  return of;
+}
+
 Duration one_way(const spec::Lab& lab, const routing::Graph& graph, int path_mtu) {
   Duration node{}, cable{}, host{};
   std::int64_t slowest = 0;
@@ -90,21 +109,19 @@ Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::op
   s.uet = transport ? *transport == "uet" : is_uet(lab);
   s.like = like(lab, s.uet);
   const routing::Graph graph(s.lab);
-  std::map<int, std::vector<std::size_t>> rails;  // NICs by their number
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_host(n) || s.lab.nodes[n].reduces) continue;
     for (const routing::Graph::Edge& e : graph.edges(n)) {
       if (!graph.is_switch(e.neighbour)) continue;
-      rails[static_cast<int>(e.port.value)].push_back(s.nics.size());
       s.nics.push_back({s.lab.nodes[n].name, static_cast<int>(e.port.value) + 1});
       s.bps.push_back(graph.bps(e.link));
       s.edge.push_back(e.neighbour);
     }
   }
-  for (const auto& [number, rail] : rails)
-    for (const std::size_t from : rail)
-      for (const std::size_t to : rail)
-        if (from != to) s.pairs.push_back({from, to});
+  const std::vector<std::size_t> component = components(graph);
+  for (std::size_t from = 0; from < s.nics.size(); ++from)
+    for (std::size_t to = 0; to < s.nics.size(); ++to)
+      if (s.nics[from].node != s.nics[to].node && component[s.edge[from]] == component[s.edge[to]]) s.pairs.push_back({from, to});
   if (s.pairs.empty())
     throw InputError(fmt::format("{}: there are no two hosts at switches; a fabric has them", lab.name));
   s.all_pairs = s.pairs.size();

@@ -40,7 +40,7 @@ struct Subject {
   std::vector<spec::PortName> nics{};      // of hosts, linked, in the order of the file
   std::vector<std::int64_t> bps{};         // of their links
   std::vector<std::size_t> edge{};         // the switch next to each, a node of the lab
-  // Ordered pairs of NICs of different hosts and the same number, all or `most_pairs` of them.
+  // Ordered pairs of NICs of different hosts that reach each other through switches, all or `most_pairs` of them.
   std::vector<Pair> pairs{};
   std::size_t all_pairs = 0;
   Duration one_way{};  // at most, of a full packet between two NICs of the idle fabric: an upper estimate

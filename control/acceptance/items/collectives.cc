@@ -37,6 +37,13 @@ Finding judge_collective(const Subject& s, const Runs& runs, ProbeKind kind) {
   f.evidence.push_back(fmt::format("reference: {}, of links that are shared perfectly (railyard estimate)",
                                    report::nanoseconds_text(static_cast<std::uint64_t>(*run.reference_ns))));
   f.answer = below > s.settings.below_reference ? Answer::kFail : Answer::kPass;
+  f.evidence.push_back(fmt::format("{} packets marked CE, {} retransmitted", report::count_text(c["ecn_marked"].get<std::uint64_t>()),
+                                   report::count_text(c["retransmitted_packets"].get<std::uint64_t>())));
+  constexpr double kUneven = 1.2;
+  for (const auto& g : run.report["path_groups"])
+    if (g["max_over_mean"].is_number() && g["max_over_mean"].get<double>() > kUneven)
+      f.evidence.push_back(fmt::format("of {} equal paths of {} one carries {:.2f} times the mean", g["members"].size(), g["node"].get<std::string>(),
+                                       g["max_over_mean"].get<double>()));
   if (f.answer == Answer::kFail) f.remedy = "`railyard run` of the probe shows the busiest links and who waited: flows that share a link, pauses, retransmissions.";
   return f;
 }
