@@ -9,7 +9,11 @@ namespace railyard::acceptance {
 
 std::vector<PairFigure> pairs_of(const Subject& s, const nlohmann::ordered_json& report) {
   std::unordered_map<std::string, std::size_t> number;
-  for (std::size_t n = 0; n < s.nics.size(); ++n) number[fmt::format("{}:{}", s.nics[n].node, s.nics[n].port)] = n;
+  // Reports call the only NIC of a host by the host's name.
+  for (std::size_t n = s.nics.size(); n-- > 0;) {
+    number[s.nics[n].node] = n;
+    number[fmt::format("{}:{}", s.nics[n].node, s.nics[n].port)] = n;
+  }
   std::vector<PairFigure> out;
   for (const auto& f : report["flows"]) {
     PairFigure p{.from = f["src"], .to = f["dst"]};

@@ -25,6 +25,11 @@ Finding judge_pairs(const Subject& s, const nlohmann::ordered_json& report, cons
       std::ranges::count_if(pairs, [&](const PairFigure& p) { return p.share < s.settings.least_bandwidth; }));
   Finding f;
   f.threshold = fmt::format(">= {} of the NICs' rate", share_text(s.settings.least_bandwidth));
+  if (pairs.empty()) {
+    f.answer = Answer::kFail;
+    f.found = "no pair was measured";
+    return f;
+  }
   const PairFigure& worst = pairs.front();
   f.found = fmt::format("worst {}, median {}, of {} {}", rate_of(worst), share_text(pairs[pairs.size() / 2].share),
                         report::count_text(pairs.size()), what);

@@ -16,6 +16,21 @@
 namespace railyard::acceptance {
 namespace {
 
+// "all 6 pairs that failed are from or to h1": empty, if they have no end in common.
+std::string common_end(const std::vector<PairFigure>& pairs) {
+  std::map<std::string, std::size_t> ends;
+  std::size_t failed = 0;
+  for (const PairFigure& p : pairs) {
+    if (p.goodput_bps) continue;
+    ++failed;
+    ++ends[p.from];
+    ++ends[p.to];
+  }
+  for (const auto& [end, n] : ends)
+    if (failed > 1 && n == failed) return fmt::format("all {} pairs that failed are from or to {}", failed, end);
+  return {};
+}
+
 Finding mtu(const Subject& s, const Runs& runs) {
   const auto& report = report_of(runs, ProbeKind::kPairsAlone);
   Finding f;
@@ -26,12 +41,13 @@ Finding mtu(const Subject& s, const Runs& runs) {
       dropped += n;
       if (f.evidence.size() < 10) f.evidence.push_back(fmt::format("{}: {} {}", port, reason, report::count_text(n)));
     }
+  if (const std::string end = common_end(pairs_of(s, report)); dropped > 0 && !end.empty()) f.evidence.insert(f.evidence.begin(), end);
   int least = 0;
   for (const spec::LinkSpec& link : s.lab.links) least = least == 0 ? link.mtu : std::min(least, link.mtu);
   f.answer = dropped == 0 ? Answer::kPass : Answer::kFail;
   f.found = dropped == 0 ? fmt::format("path MTU {} on all pairs; the links' smallest MTU is {}", s.like.roce.path_mtu, least)
                          : fmt::format("{} packets of path MTU {} were too long", report::count_text(dropped), s.like.roce.path_mtu);
-  if (dropped > 0) f.remedy = "Set the MTU of these ports as on the rest of the path, headers of RoCEv2 or UET included (9216).";
+  if (dropped > 0) f.remedy = "Set the MTU of the links next to these ports as on the rest of the path, headers of RoCEv2 or UET included (9216).";
   return f;
 }
 

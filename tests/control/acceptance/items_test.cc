@@ -38,6 +38,19 @@ TEST(Items, APairBelowTheThresholdFailsAndIsNamed) {
   EXPECT_EQ(judge(list::kBandwidthAlone, s, runs).answer, Answer::kPass);
 }
 
+// Reports call the only NIC of a host by its name.
+TEST(Items, PairsOfHostsWithOneNicAreFound) {
+  Runs runs;
+  runs[ProbeKind::kPairsAlone].report["flows"] = nlohmann::ordered_json::array({flow("h1", "h2", 97e9)});
+  EXPECT_EQ(judge(list::kBandwidthAlone, pair_of_hosts(), runs).answer, Answer::kPass);
+}
+
+TEST(Items, WithoutAPairNothingPasses) {
+  Runs runs;
+  runs[ProbeKind::kPairsAlone].report["flows"] = nlohmann::ordered_json::array();
+  EXPECT_EQ(judge(list::kBandwidthAlone, pair_of_hosts(), runs).answer, Answer::kFail);
+}
+
 TEST(Items, APairThatDoesNotCompleteFails) {
   Runs runs;
   runs[ProbeKind::kPairsAlone].report["flows"] = nlohmann::ordered_json::array({flow("h1:1", "h2:1", 0)});
