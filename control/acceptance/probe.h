@@ -38,8 +38,10 @@ struct Probe {
   std::vector<std::string> options{};  // of `railyard run`
 };
 
-// Nothing: this fabric cannot have it (docs/validate.md says which cannot).
+// Nothing: this fabric cannot have it.
 std::optional<Probe> probe_of(const Subject& subject, ProbeKind kind);
+// What is missing then.
+const char* why_not(ProbeKind kind) noexcept;
 
 // The pairs of kPairsTogether, round by round. Each NIC sends to one and receives from one in a round.
 std::vector<std::vector<Pair>> rounds_of(const Subject& subject);

@@ -83,8 +83,9 @@ Probe pairs_together(const Subject& s) {
       longest = std::max(longest, time_of(octets, s.pair_bps(pair)));
       flows += row(s, pair, octets, start);
     }
-    // Pairs that share a link are slow; the next round should not suffer from them.
-    start = start + longest * 3 + s.one_way * 4;
+    // Pairs that share a link are slow; the next round should not suffer from them. Time without packets costs nothing.
+    constexpr std::int64_t kSlowest = 15;
+    start = start + longest * kSlowest + s.one_way * 4;
   }
   return listed(s, ProbeKind::kPairsTogether, std::move(flows), 1 << 20);
 }
@@ -246,6 +247,22 @@ const char* name(ProbeKind kind) noexcept {
       return "own-work";
   }
   return "";
+}
+
+const char* why_not(ProbeKind kind) noexcept {
+  switch (kind) {
+    case ProbeKind::kIncast:
+      return "an incast takes three hosts";
+    case ProbeKind::kWithoutFailure:
+    case ProbeKind::kFailover:
+      return "no link between switches can fail without dividing the hosts";
+    case ProbeKind::kSoak:
+      return "its time is 0 (--soak)";
+    case ProbeKind::kOwnWork:
+      return "the file has no work of its own";
+    default:
+      return "this fabric cannot have its probe";
+  }
 }
 
 std::vector<std::vector<Pair>> rounds_of(const Subject& s) {

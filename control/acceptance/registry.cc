@@ -51,7 +51,7 @@ std::vector<const Item*> items(const std::vector<std::string>& kept) {
 Finding judge(const Item& item, const Subject& subject, const Runs& runs) {
   for (const ProbeKind kind : item.probes) {
     const auto run = runs.find(kind);
-    if (run == runs.end()) return {.found = fmt::format("this fabric cannot have the probe '{}'", name(kind))};
+    if (run == runs.end()) return {.found = why_not(kind)};
     if (run->second.report.is_null())
       return {.answer = Answer::kBroken, .found = fmt::format("the probe '{}' did not come to its report: {}", name(kind), run->second.failure)};
   }

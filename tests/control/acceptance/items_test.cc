@@ -61,7 +61,9 @@ TEST(Items, APairThatDoesNotCompleteFails) {
 
 TEST(Items, WhatWasNotMeasuredIsNotPassed) {
   Runs runs;
-  EXPECT_EQ(judge(list::kFailover, pair_of_hosts(), runs).answer, Answer::kNotRun);
+  const Finding none = judge(list::kFailover, pair_of_hosts(), runs);
+  EXPECT_EQ(none.answer, Answer::kNotRun);
+  EXPECT_THAT(none.found, HasSubstr("without dividing the hosts"));
   runs[ProbeKind::kPairsAlone].failure = "no memory";
   const Finding f = judge(list::kMtu, pair_of_hosts(), runs);
   EXPECT_EQ(f.answer, Answer::kBroken);
