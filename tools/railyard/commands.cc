@@ -28,6 +28,7 @@ void add_scale(CLI::App* command, int& exit_code);
 void add_place(CLI::App* command, int& exit_code);
 void add_blast(CLI::App* command, int& exit_code);
 void add_validate(CLI::App* command, int& exit_code);
+void add_doctor(CLI::App* command, int& exit_code);
 void add_compare_transports(CLI::App* command, int& exit_code);
 void add_compare(CLI::App* command, int& exit_code);
 void add_swarm(CLI::App* command, int& exit_code);
@@ -104,6 +105,7 @@ constexpr std::array kCommands{
     Command{"place", kRuns, "Find the placement of a job's ranks that is quickest", add_place},
     Command{"blast", kRuns, "Let each part of a lab fail in turn; print what each failure costs", add_blast},
     Command{"validate", kRuns, "Go through the acceptance list of a fabric: one answer per line", add_validate},
+    Command{"doctor", kRuns, "Say what is wrong, from the counters of a report or a run", add_doctor},
     Command{"compare-transports", kRuns, "Run a lab with several transports; print them side by side",
             add_compare_transports},
     Command{"compare", kRuns, "Compare two reports: figures and settings that differ", add_compare},

@@ -1,0 +1,38 @@
+// A rank that is slower than the others; an emulator that is.
+#include <fmt/format.h>
+
+#include "control/doctor/rule.h"
+
+namespace railyard::doctor {
+namespace {
+
+std::vector<Diagnosis> find_straggler(const Case& c) {
+  constexpr double kSlow = 1.15;
+  std::vector<Diagnosis> out;
+  for (const auto& collective : c.collectives()) {
+    const auto& job = collective["job"];
+    if (!job.is_object() || !job["straggler"].is_object()) continue;
+    const auto& s = job["straggler"];
+    if (s["factor"].get<double>() < kSlow) continue;
+    out.push_back({fmt::format("rank {}", s["rank"].get<int>()), 0.85,
+                   {fmt::format("rank {} of {} computes {:.2f} times as long as the others", s["rank"].get<int>(), collective["name"].get<std::string>(),
+                                s["factor"].get<double>())}});
+  }
+  return out;
+}
+
+std::vector<Diagnosis> find_emulator_late(const Case& c) {
+  constexpr double kLate = 1e6;  // ns
+  const auto& lateness = c.engine()["lateness_ns"];
+  if (!lateness.is_object() || !lateness["p99"].is_number() || lateness["p99"].get<double>() < kLate) return {};
+  return {{"emulator", 0.95, {fmt::format("the engine is late by {:.1f} ms (p99): figures of time are not those of the lab", lateness["p99"].get<double>() / 1e6)}}};
+}
+
+}  // namespace
+
+const Rule rules::kStraggler{"straggler", "One rank computes more slowly, and all others wait for it.", "Clocks, temperature and other work of that GPU or host.",
+                             "The rank waits for messages: then its network is slow.", find_straggler};
+const Rule rules::kEmulatorLate{"emulator-late", "The machine is too slow for this lab in real time.", "Fewer or slower links, `run.scale: 1/10`, processors of its own (`run.cores`).",
+                                "Lateness is below 1 ms.", find_emulator_late};
+
+}  // namespace railyard::doctor
