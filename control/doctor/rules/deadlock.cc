@@ -9,10 +9,11 @@ namespace {
 std::vector<Diagnosis> find_deadlock(const Case& c) {
   std::vector<Diagnosis> out;
   for (const auto& d : c.deadlocks()) {
-    const std::string text = d.dump();
-    constexpr std::size_t kMost = 300;
-    out.push_back({"fabric", 0.99, {fmt::format("queues that waited for each other in a circle: {}", text.substr(0, kMost))}});
-    break;
+    std::string ring;
+    for (const auto& queue : d["ring"]) ring += (ring.empty() ? "" : ", ") + queue.get<std::string>();
+    // "s1:1 class 3"
+    const std::string first = d["ring"].empty() ? std::string("fabric") : d["ring"][0].get<std::string>();
+    out.push_back({first.substr(0, first.find(' ')), 0.99, {fmt::format("these queues waited for each other: {}", ring)}});
   }
   return out;
 }

@@ -16,9 +16,9 @@ std::vector<Diagnosis> find_uneven_paths(const Case& c) {
     if (!g["max_over_mean"].is_number() || g["max_over_mean"].get<double>() < kUneven) continue;
     const auto& members = g["members"];
     const auto most = std::ranges::max_element(members, {}, [](const auto& m) { return m["bytes"].template get<std::uint64_t>(); });
-    const auto number = (*most)["port"].get<int>();
+    const auto name = (*most)["port"].get<std::string>();
     const auto node = g["node"].get<std::string>();
-    const auto port = std::ranges::find_if(c.ports(), [&](const PortCase& p) { return p.node == node && p.number == number; });
+    const auto port = std::ranges::find_if(c.ports(), [&](const PortCase& p) { return p.name() == name; });
     // Uneven and idle hurts nobody.
     if (port == c.ports().end() || port->utilisation < kBusy) continue;
     const auto idle = std::ranges::count_if(members, [](const auto& m) { return m["bytes"].template get<std::uint64_t>() == 0; });
