@@ -179,7 +179,7 @@ def pfc_one_sided(r):
 def ecn_absent(r):
     f = Fabric(r)
     t, to, senders = incast(f, r, size=min(6, f.hosts - 1))
-    q = "qos: { default: { classes: { 3: { lossless: true, xoff: 100KB, xon: 50KB, ecn: " + r.choice(["off", "{ kmin: 8MB, kmax: 12MB, pmax: 10% }"]) + " } } } }\n"
+    q = "qos: { default: { classes: { 3: { lossless: true, xoff: 100KB, ecn: " + r.choice(["{ kmin: 8MB, kmax: 12MB, pmax: 10% }", "{ kmin: 20MB, kmax: 24MB, pmax: 10% }"]) + " } } } }\n"
     return f.text + q + t + run_of(r), ("ecn-absent", [f"leaf{f.leaf_of(to)}:{f.port_of(to)}"])
 
 
@@ -203,7 +203,7 @@ def straggler(r):
         "collectives:\n  - { name: step, collective: all-reduce, size: 2MiB, repeats: 3, forward: 100us, backward: 200us, "
         f"stragglers: [{{ ranks: [{n}], factor: {r.choice(['1.3', '1.5', '2'])} }}] }}\n"
     )
-    return f.text + job + "run: { seed: 3 }\n", ("straggler", [f"rank {n}"])
+    return f.text + job + "run: { seed: 3 }\n", ("straggler", [f"h{n + 1}", f"h{n + 1}:1"])
 
 
 KINDS = {

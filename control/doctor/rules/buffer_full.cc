@@ -15,6 +15,8 @@ std::vector<Diagnosis> find_buffer_full(const Case& c) {
     if (!p.is_switch) continue;
     for (const char* reason : {"ingress_full", "egress_full", "wred"}) by_node[p.node] += p.dropped(reason);
   }
+  std::uint64_t most = 0;
+  for (const auto& [node, n] : by_node) most = std::max(most, n);
   for (const auto& [node, n] : by_node) {
     if (n == 0) continue;
     const PortCase* deepest = nullptr;
@@ -30,7 +32,7 @@ std::vector<Diagnosis> find_buffer_full(const Case& c) {
       const auto dst = f["dst"].template get<std::string>();
       return deepest->peer == dst || deepest->peer.starts_with(dst + ":");
     });
-    Diagnosis d{deepest->name(), 0.75, {fmt::format("{} dropped {} packets for want of buffer", node, n)}};
+    Diagnosis d{deepest->name(), n == most ? 0.75 : 0.6, {fmt::format("{} dropped {} packets for want of buffer", node, n)}};
     d.evidence.push_back(fmt::format("its deepest queue is {} towards {}, class {}: {} bytes", deepest->name(), deepest->peer, priority,
                                      deepest->classes[priority].deepest));
     if (to > 1) d.evidence.push_back(fmt::format("{} flows end at {}", to, deepest->peer));

@@ -1,7 +1,10 @@
 // A link without signal, or one that comes and goes.
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/doctor/rule.h"
 
@@ -26,6 +29,17 @@ std::vector<Diagnosis> find_link_down(const Case& c) {
   return out;
 }
 
+// Links of these switches that were down: where it is more than one, the switch is to blame.
+std::map<std::string, std::set<std::string>> down_links(const Case& c) {
+  std::map<std::string, std::set<std::string>> out;
+  for (const PortCase& p : c.ports()) {
+    if (p.dropped("link_down") == 0 || p.other == nullptr) continue;
+    if (p.is_switch) out[p.node].insert(p.link());
+    if (p.other->is_switch) out[p.other->node].insert(p.link());
+  }
+  return out;
+}
+
 std::vector<Diagnosis> find_switch_reset(const Case& c) {
   std::vector<Diagnosis> out;
   std::set<std::string> seen;
@@ -36,7 +50,14 @@ std::vector<Diagnosis> find_switch_reset(const Case& c) {
     for (Diagnosis& d : out)
       if (d.element == p.node) d.evidence.push_back(fmt::format("{} lost {} packets when the switch went down", p.name(), n));
   }
-  return out;
+  if (!out.empty()) return out;
+  const auto links = down_links(c);
+  std::size_t most = 1;
+  for (const auto& [node, all] : links) most = std::max(most, all.size());
+  for (const auto& [node, all] : links)
+    if (most > 1 && all.size() == most)
+      out.push_back({node, 0.7, {fmt::format("{} links of {} were down: {}", all.size(), node, fmt::join(all, ", "))}});
+  return out.size() == 1 ? out : std::vector<Diagnosis>{};
 }
 
 }  // namespace

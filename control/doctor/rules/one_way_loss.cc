@@ -15,14 +15,16 @@ bool was_down(const PortCase& p) {
 }
 
 std::vector<Diagnosis> find_one_way_loss(const Case& c) {
-  constexpr std::uint64_t kLeast = 3;
+  // More than are on their way when the counters are read, and more than one in two thousand.
+  constexpr std::uint64_t kLeast = 16;
+  constexpr std::uint64_t kOneIn = 2000;
   std::vector<Diagnosis> out;
   for (const PortCase& p : c.ports()) {
     if (p.other == nullptr || was_down(p)) continue;
     // What arrived damaged or too long was received.
     const std::uint64_t seen = p.other->dropped("fcs_error") + p.other->dropped("giant") + p.other->dropped("too_short");
     const std::uint64_t missing = Case::missing(p);
-    if (missing < kLeast + seen) continue;
+    if (missing < kLeast + seen || (missing - seen) * kOneIn < p.tx()) continue;
     const std::uint64_t n = missing - seen;
     out.push_back({p.direction(), p.other->rx() == 0 ? 0.95 : 0.9,
                    {fmt::format("{} sent {} packets, {} received {}: {} are missing, and neither end counted an error", p.name(), p.tx(), p.peer,

@@ -19,7 +19,9 @@ std::vector<Diagnosis> each_class(const Case& c, Judge judge) {
 }
 
 bool are_lost(const ClassCase& here, const ClassCase& there) {
-  return here.xoff_sent >= 2 && (there.xoff_received + there.pfc_not_enabled) * 2 < here.xoff_sent;
+  // One may be on its way when the counters are read.
+  const bool enough = here.xoff_sent >= 2 || (here.xoff_sent == 1 && here.dropped("headroom_full") > 0);
+  return enough && (there.xoff_received + there.pfc_not_enabled) * 2 < here.xoff_sent;
 }
 
 std::vector<Diagnosis> find_pfc_ignored(const Case& c) {

@@ -14,9 +14,10 @@ std::vector<Diagnosis> find_straggler(const Case& c) {
     if (!job.is_object() || !job["straggler"].is_object()) continue;
     const auto& s = job["straggler"];
     if (s["factor"].get<double>() < kSlow) continue;
-    out.push_back({fmt::format("rank {}", s["rank"].get<int>()), 0.85,
-                   {fmt::format("rank {} of {} computes {:.2f} times as long as the others", s["rank"].get<int>(), collective["name"].get<std::string>(),
-                                s["factor"].get<double>())}});
+    const auto rank = s["rank"].get<std::string>();
+    out.push_back({rank, 0.85,
+                   {fmt::format("{} computes {:.2f} times as long as the other ranks of {}", rank, s["factor"].get<double>(),
+                                collective["name"].get<std::string>())}});
   }
   return out;
 }

@@ -11,6 +11,10 @@ namespace {
 std::vector<Diagnosis> find_uneven_paths(const Case& c) {
   constexpr double kUneven = 1.5;
   constexpr double kBusy = 0.8;
+  // With fewer flows than this for each path chance alone leaves paths empty.
+  constexpr std::size_t kEnough = 4;
+  std::size_t connections = 0;
+  for (const auto& f : c.flows()) connections += f.contains("roce") ? f["roce"]["qps"].get<std::size_t>() : 1;
   std::vector<Diagnosis> out;
   for (const auto& g : c.path_groups()) {
     if (!g["max_over_mean"].is_number() || g["max_over_mean"].get<double>() < kUneven) continue;
@@ -22,10 +26,11 @@ std::vector<Diagnosis> find_uneven_paths(const Case& c) {
     // Uneven and idle hurts nobody.
     if (port == c.ports().end() || port->utilisation < kBusy) continue;
     const auto idle = std::ranges::count_if(members, [](const auto& m) { return m["bytes"].template get<std::uint64_t>() == 0; });
+    if (static_cast<std::size_t>(idle) * 2 < members.size() || connections < kEnough * members.size()) continue;
     out.push_back({node, 0.75,
                    {fmt::format("of {} equal paths {} carries {:.2f} times the mean and is busy for {:.0f} % of the time", members.size(), port->name(),
                                 g["max_over_mean"].get<double>(), port->utilisation * 100),
-                    fmt::format("{} of them carried nothing; {} flows", idle, c.flows().size())}});
+                    fmt::format("{} of them carried nothing, with {} connections in the lab", idle, connections)}});
   }
   return out;
 }
