@@ -23,7 +23,7 @@ struct Hides {
 const std::vector<Hides>& hidden() {
   static const std::vector<Hides> all{
       {&rules::kLinkDown, {&rules::kBlackHole}},
-      {&rules::kSwitchReset, {&rules::kBlackHole}},
+      {&rules::kSwitchReset, {&rules::kLinkDown, &rules::kBlackHole}},
       {&rules::kOneWayLoss, {&rules::kBlackHole}},
       {&rules::kPfcStorm, {&rules::kEcnAbsent, &rules::kBufferFull, &rules::kUnevenPaths}},
       {&rules::kSlowReceiver, {&rules::kEcnAbsent, &rules::kBufferFull, &rules::kUnevenPaths}},

@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class Fabric:
     """Leaves under spines, hosts at leaves: names as the preset gives them."""
 
-    def __init__(self, r):
+    def __init__(self, r, buffer=None):
         self.leaves, self.spines, self.per_leaf = r.randint(2, 4), r.randint(2, 3), r.randint(3, 4)
         self.rate = r.choice([25, 100, 400])
         self.hosts = self.leaves * self.per_leaf
@@ -35,7 +35,7 @@ class Fabric:
         self.text = (
             f"topology: {{ preset: leaf-spine, leaves: {self.leaves}, spines: {self.spines}, hosts-per-leaf: {self.per_leaf} }}\n"
             f"defaults: {{ link: {{ rate: {self.rate}Gbps, cable: 5m }} }}\n"
-            f"switches: {{ default: {{ buffer: {r.choice([16, 32])}MiB }} }}\n"
+            f"switches: {{ default: {{ buffer: {buffer or r.choice([16, 32])}MiB }} }}\n"
         )
 
     def leaf_of(self, h):
@@ -120,20 +120,20 @@ def crash(r):
 
 
 def pfc_ignored(r):
-    f = Fabric(r)
+    f = Fabric(r, 4)
     t, _, senders = incast(f, r, "generator")
     h = r.choice(senders)
     q = "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8 } } } }\n"
-    return f.text + q + t + f"faults: [{{ on: h{h}, ignore-pause: true }}]\n" + run_of(r), ("pfc-ignored", [f"h{h}"])
+    return f.text + q + t + f"faults: [{{ on: h{h}, ignore-pause: true }}]\n" + run_of(r, 2000, 3000), ("pfc-ignored", [f"h{h}"])
 
 
 def pfc_lost(r):
-    f = Fabric(r)
+    f = Fabric(r, 4)
     t, to, senders = incast(f, r, "generator")
     h = r.choice(senders)
     q = "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8 } } } }\n"
     leaf = f"leaf{f.leaf_of(h)}:{f.port_of(h)}"
-    return f.text + q + t + f'faults: [{{ on: "{leaf} out", lose-pause: true }}]\n' + run_of(r), ("pfc-lost", [f"{leaf} -> h{h}:1"])
+    return f.text + q + t + f'faults: [{{ on: "{leaf} out", lose-pause: true }}]\n' + run_of(r, 2000, 3000), ("pfc-lost", [f"{leaf} -> h{h}:1"])
 
 
 def pfc_storm(r, kind="storm"):
@@ -168,12 +168,12 @@ def payload(r):
 
 
 def pfc_one_sided(r):
-    f = Fabric(r)
+    f = Fabric(r, 4)
     t, to, senders = incast(f, r, "generator")
     h = r.choice(senders)
     q = "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8 } } } }\n"
     n = f"nodes: {{ h{h}: {{ ports: {{ 1: {{ pfc: off }} }} }} }}\n"
-    return f.text + q + n + t + run_of(r), ("pfc-one-sided", [f.host_link(h)])
+    return f.text + q + n + t + run_of(r, 2000, 3000), ("pfc-one-sided", [f.host_link(h)])
 
 
 def ecn_absent(r):
@@ -190,10 +190,10 @@ def no_cnp(r):
 
 
 def lossy_incast(r):
-    f = Fabric(r)
+    f = Fabric(r, 4)
     t, to, senders = incast(f, r, "generator", size=min(6, f.hosts - 1))
     q = "qos: { default: { classes: { 3: { lossless: false } } } }\n"
-    return f.text + q + t + run_of(r), ("buffer-full", [f"leaf{f.leaf_of(to)}:{f.port_of(to)}"])
+    return f.text + q + t + run_of(r, 2000, 3000), ("buffer-full", [f"leaf{f.leaf_of(to)}:{f.port_of(to)}"])
 
 
 def straggler(r):
@@ -203,7 +203,7 @@ def straggler(r):
         "collectives:\n  - { name: step, collective: all-reduce, size: 2MiB, repeats: 3, forward: 100us, backward: 200us, "
         f"stragglers: [{{ ranks: [{n}], factor: {r.choice(['1.3', '1.5', '2'])} }}] }}\n"
     )
-    return f.text + job + "run: { seed: 3 }\n", ("straggler", [f"h{n + 1}", f"h{n + 1}:1"])
+    return f.text + job + "run: { seed: 3 }\n", ("straggler", [f"rank {n} (h{n + 1})"])
 
 
 KINDS = {
