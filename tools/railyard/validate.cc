@@ -203,7 +203,7 @@ void add_validate(CLI::App* command, int& exit_code) {
   command->add_option("--p99", o->p99, "Limit of the 99th percentile of latency, idle (default: reported only)")->type_name("TIME");
   command->add_option("--p999", o->p999, "The same, 99.9th percentile")->type_name("TIME");
   command->add_option("--loaded-p99", o->loaded_p99, "Limit of the 99th percentile of latency under full load")->type_name("TIME");
-  command->add_option("--pairs", o->pairs, "Maximum number of pairs to measure; of more, so many are drawn by the seed")
+  command->add_option("--pairs", o->pairs, "Maximum number of pairs to measure; the seed draws them if there are more")
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--soak", o->soak, "Simulated time of the soak; 0: none")->type_name("TIME")->capture_default_str();

@@ -32,7 +32,7 @@ std::vector<Diagnosis> find_buffer_full(const Case& c) {
       const auto dst = f["dst"].template get<std::string>();
       return deepest->peer == dst || deepest->peer.starts_with(dst + ":");
     });
-    Diagnosis d{deepest->name(), n == most ? 0.75 : 0.6, {fmt::format("{} dropped {} packets for want of buffer", node, n)}};
+    Diagnosis d{deepest->name(), n == most ? 0.75 : 0.6, {fmt::format("{} dropped {} packets because a buffer was full", node, n)}};
     d.evidence.push_back(fmt::format("its deepest queue is {} towards {}, class {}: {} bytes", deepest->name(), deepest->peer, priority,
                                      deepest->classes[priority].deepest));
     if (to > 1) d.evidence.push_back(fmt::format("{} flows end at {}", to, deepest->peer));
