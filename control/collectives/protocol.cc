@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "control/collectives/registry.h"
+#include "control/collectives/scale_up_latency.h"
 #include "control/collectives/scale_up_share.h"
 #include "dataplane/base/assert.h"
 
@@ -122,6 +123,17 @@ ProtocolCosts protocol_costs(Protocol protocol, const Algorithm& algorithm, Oper
   }
   // Twice as many octets as data.
   if (protocol == Protocol::kLl && system.ranks > 1) costs.ps_per_octet = 1e3 * channels / (2 * ll_most(system));
+  return costs;
+}
+
+ProtocolCosts without_scale_up_latency(ProtocolCosts costs, const Algorithm& algorithm, Operation operation,
+                                       const NcclSystem& system, Duration latency) {
+  const auto take_off = [](Duration& from, Duration time) { from = std::max(from - time, Duration{}); };
+  take_off(costs.scale_up_step, latency);
+  if (!is_ring(algorithm) || !goes_around(operation)) return costs;
+  // A block passes as many links of the ring, of which one in each host leads out of it.
+  const double within = system.hosts == 1 ? 1 : 1 - static_cast<double>(system.hosts) / system.ranks;
+  take_off(costs.launch, us(ring_steps(operation, system).all * within * static_cast<double>(latency.ps) / 1e6));
   return costs;
 }
 

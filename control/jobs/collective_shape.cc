@@ -5,6 +5,7 @@
 
 #include "control/collectives/channels.h"
 #include "control/collectives/registry.h"
+#include "control/collectives/scale_up_latency.h"
 #include "control/jobs/compile.h"
 
 namespace railyard::jobs {
@@ -30,7 +31,10 @@ void add_protocol(collectives::CollectiveShape& shape, std::uint32_t ranks, cons
   if (options.protocol == collectives::Protocol::kAuto)
     choice = collectives::nccl_choice(shape.operation, shape.algorithm, collective.octets, system);
   shape.algorithm = choice.algorithm;
-  if (options.step_costs) shape.costs = collectives::protocol_costs(choice.protocol, *choice.algorithm, shape.operation, system, 1);
+  if (options.step_costs)
+    shape.costs = collectives::without_scale_up_latency(
+        collectives::protocol_costs(choice.protocol, *choice.algorithm, shape.operation, system, 1), *choice.algorithm,
+        shape.operation, system, options.scale_up_latency);
   const std::uint64_t blocks = collectives::traits(shape.operation).by_blocks && shape.matrix.empty() ? ranks : 1;
   shape.size = collectives::octets_on_wire(choice.protocol, shape.size, blocks * shape.element);
   for (std::uint64_t& octets : shape.matrix) octets = collectives::octets_on_wire(choice.protocol, octets, shape.element);

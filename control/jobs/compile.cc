@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dataplane/base/hash.h"
+#include "control/collectives/scale_up_latency.h"
 
 namespace railyard::jobs {
 namespace {
@@ -161,8 +162,10 @@ class Compiler {
   // Of each part of a send of so many octets.
   Duration cost_of(std::uint64_t octets, bool scale_up) const {
     if (!options_.step_costs) return {};
-    const collectives::ProtocolCosts costs = collectives::protocol_costs(
-        collectives::protocol_of_send(options_.protocol, octets), collectives::kRing, collectives::Operation::kSendRecv, {}, 1);
+    constexpr auto kSend = collectives::Operation::kSendRecv;
+    const collectives::ProtocolCosts costs = collectives::without_scale_up_latency(
+        collectives::protocol_costs(collectives::protocol_of_send(options_.protocol, octets), collectives::kRing, kSend, {}, 1),
+        collectives::kRing, kSend, {}, options_.scale_up_latency);
     return scale_up ? costs.scale_up_step : costs.step;
   }
 

@@ -31,6 +31,7 @@ struct CompileOptions {
 // Which steps of a rank's program belong to which of its operations.
 struct OperationSteps {
   std::vector<std::uint32_t> of_step;  // by step: its operation; CollectiveStep::kNone: it only joins others
+  Duration scale_up_latency{};
   std::vector<std::uint32_t> done;     // by operation: the step by which it is done
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/collectives/channels.h"
+#include "control/collectives/scale_up_latency.h"
 #include "control/collectives/scale_up_share.h"
 #include "control/collectives/skewed_matrix.h"
 #include "control/spec/input_error.h"
@@ -165,33 +166,15 @@ std::vector<double> slowness_of(const CollectiveSpec& c, std::size_t ranks) {
   return slowness;
 }
 
-namespace {
-
-// A protocol's cost of a message within a scale-up network has the latency of that network in it.
-std::vector<RankProgram> without_latency(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics,
-                                         std::vector<RankProgram> programs) {
-  if (c.protocol == collectives::Protocol::kNone) return programs;
-  for (std::size_t r = 0; r < nics.size(); ++r) {  // without reducers, which cost nothing
-    const auto& network = lab.hosts.at(lab.find(nics[r].node)->profile).scale_up;
-    if (!network) continue;
-    for (CollectiveStep& s : programs[r].steps)
-      if (s.receives() && programs[r].connections[s.connection].scale_up)
-        s.time = std::max(s.time - network->latency, Duration{});
-  }
-  return programs;
-}
-
-}  // namespace
-
 std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
   if (!c.is_graph())
-    return without_latency(lab, c, nics, collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size())));
+    return collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
   const jobs::CompileOptions options = compile_options(lab, c, nics);
   if (const double all = jobs::messages(c.traced.whole(), options); all > kMostCollectiveMessages)
     throw InputError(fmt::format("{}.chunk: a step needs about {:.0f} messages; expected at most {:.0f}: larger chunks, fewer "
                                  "segments or ranks, or `railyard estimate`",
                                  c.path(), all, kMostCollectiveMessages));
-  return without_latency(lab, c, nics, jobs::compile(c.traced.whole(), c.traced.whole_matches(), options));
+  return jobs::compile(c.traced.whole(), c.traced.whole_matches(), options);
 }
 
 namespace {
@@ -214,6 +197,10 @@ collectives::NcclSystem system_of(const Lab& lab, const std::vector<PortName>& n
   return collectives::nccl_system(static_cast<std::uint32_t>(nics.size()), where.host, where.rail, where.tray,
                                   scale_up_rate(lab, nics[0]), nic_rate(lab, nics[0]));
 }
+Duration scale_up_latency(const Lab& lab, const PortName& nic) {
+  const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
+  return said ? said->latency : Duration{};
+}
 
 }  // namespace
 
@@ -230,17 +217,10 @@ collectives::ProtocolCosts costs_of(const Lab& lab, const CollectiveSpec& c, con
   if (c.step_cost)
     return {.launch = collectives::protocol_costs(c.used_protocol(), *c.used_algorithm(), CollectiveOperation::kSendRecv, {}, 1).launch};
   const collectives::NcclSystem system = system_of(lab, nics);
-  collectives::ProtocolCosts costs = collectives::protocol_costs(c.used_protocol(), *c.used_algorithm(), c.collective, system,
-                                                                 static_cast<std::uint32_t>(c.channel_count()));
-  // What a ring's steps cost within scale-up networks has their latency in it, which its messages have as well.
-  if (const auto& network = lab.hosts.at(lab.find(nics[0].node)->profile).scale_up;
-      network && costs.scale_up_step == Duration{} && system.hosts < system.ranks) {
-    const double steps = (c.collective == CollectiveOperation::kAllReduce ? 2.0 : 1.0) * (system.ranks - 1) *
-                         (1 - static_cast<double>(system.hosts == 1 ? 0 : system.hosts) / system.ranks);
-    costs.launch = std::max(costs.launch - Duration{static_cast<std::int64_t>(steps * static_cast<double>(network->latency.ps))},
-                            Duration{});
-  }
-  return costs;
+  const collectives::Algorithm& algorithm = *c.used_algorithm();
+  return collectives::without_scale_up_latency(
+      collectives::protocol_costs(c.used_protocol(), algorithm, c.collective, system, static_cast<std::uint32_t>(c.channel_count())),
+      algorithm, c.collective, system, scale_up_latency(lab, nics[0]));
 }
 
 double scale_up_share(const Lab& lab, const CollectiveSpec& c) {
@@ -270,6 +250,7 @@ double busbw_factor(const Lab& lab, const CollectiveSpec& c, const std::vector<P
   return collectives::busbw_factor(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
 }
 
+          .scale_up_latency = nics.empty() ? Duration{} : scale_up_latency(lab, nics[0]),
 collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
   const RankPlaces where = places(lab, nics);
   std::vector<std::uint64_t> matrix = c.octets;

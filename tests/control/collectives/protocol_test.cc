@@ -7,6 +7,7 @@
 
 #include "control/collectives/collective_plan.h"
 #include "control/collectives/registry.h"
+#include "control/collectives/scale_up_latency.h"
 #include "control/collectives/scale_up_share.h"
 
 namespace railyard::collectives {
@@ -48,6 +49,21 @@ TEST(Protocol, ARingBetweenHostsTakesWhatTheModelSays) {
     EXPECT_NEAR(us(c.launch), model, 0.01);
     EXPECT_EQ(c.step, Duration{});
   }
+}
+
+// NCCL's steps have the scale-up network's latency in them, and so have messages: of 30 links of the ring, 26.25 on average
+// are in hosts.
+TEST(Protocol, TheScaleUpNetworksLatencyCountsOnce) {
+  const auto of = [](const Algorithm& a, Duration latency) {
+    return without_scale_up_latency(protocol_costs(Protocol::kSimple, a, Operation::kAllReduce, h100(2), 8), a,
+                                    Operation::kAllReduce, h100(2), latency);
+  };
+  constexpr Duration kHalf{500'000}, kLong{1'000'000'000};
+  EXPECT_NEAR(us(of(kRing, Duration{}).launch) - us(of(kRing, kHalf).launch), 26.25 * 0.5, 0.01);
+  EXPECT_DOUBLE_EQ(us(of(kTree, kHalf).scale_up_step), 3.5);
+  EXPECT_DOUBLE_EQ(us(of(kTree, kHalf).step), 14);
+  EXPECT_EQ(of(kRing, kLong).launch, Duration{});
+  EXPECT_EQ(of(kTree, kLong).scale_up_step, Duration{});
 }
 
 TEST(Protocol, ATreeTakesItsDepth) {
