@@ -57,8 +57,8 @@ bool can_be_built(const std::string& fabric) {
   }
 }
 
-bool has_several_nics(const std::string& fabric) {
-  return std::ranges::any_of(spec::parse(fabric, "swarm").nodes, [](const spec::NodeSpec& n) { return n.nics.size() > 1; });
+bool has_several_nics(const spec::Lab& lab) {
+  return std::ranges::any_of(lab.nodes, [](const spec::NodeSpec& n) { return n.nics.size() > 1; });
 }
 
 // The fabric with the least buffer that has room for all that is set aside, and something to share. Of ASICs only if
@@ -77,7 +77,9 @@ std::string random_fabric(Seed seed) {
         return head + profiles + qos + random_topology(seed, llr);
       };
       fabric = with_pcie("");
-      if (can_be_built(fabric)) return has_several_nics(fabric) ? with_pcie(random_pcie(seed)) : fabric;
+      if (!can_be_built(fabric)) continue;
+      const spec::Lab lab = spec::parse(fabric, "swarm");
+      return has_several_nics(lab) ? with_pcie(random_pcie(seed, gbps_of_hosts(lab))) : fabric;
     }
   return fabric;
 }
