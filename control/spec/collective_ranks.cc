@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/collectives/channels.h"
+#include "control/collectives/nccl_in_network.h"
 #include "control/collectives/scale_up_latency.h"
 #include "control/collectives/scale_up_share.h"
 #include "control/collectives/skewed_matrix.h"
@@ -197,9 +198,18 @@ collectives::NcclSystem system_of(const Lab& lab, const std::vector<PortName>& n
   return collectives::nccl_system(static_cast<std::uint32_t>(nics.size()), where.host, where.rail, where.tray,
                                   scale_up_rate(lab, nics[0]), nic_rate(lab, nics[0]));
 }
-Duration scale_up_latency(const Lab& lab, const PortName& nic) {
-  const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
-  return said ? said->latency : Duration{};
+
+}  // namespace
+
+namespace {
+
+collectives::NcclReduction nccl_reduction(const Lab& lab, const std::vector<PortName>& nics) {
+  collectives::NcclReduction out{.scale_up = !network_reducers(lab, nics).empty()};
+  if (has_agents(lab, nics)) return {};
+  if (!reducers(lab).empty())
+    out.network = !collectives::reduction_problem({.host = places(lab, nics).host, .reduction = reduction_network(lab, nics)},
+                                                  static_cast<std::uint32_t>(nics.size()));
+  return out;
 }
 
 }  // namespace
@@ -208,7 +218,7 @@ collectives::ProtocolChoice choice_of_nccl(const Lab& lab, const CollectiveSpec&
   const std::vector<PortName> nics = ranks(lab, c);
   if (nics.size() < 2) return {};  // an error elsewhere
   return collectives::nccl_choice(c.collective, c.algorithm.value_or(nullptr), static_cast<std::uint64_t>(c.size.n),
-                                  system_of(lab, nics));
+                                  system_of(lab, nics), nccl_reduction(lab, nics));
 }
 
 collectives::ProtocolCosts costs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
