@@ -66,9 +66,11 @@ bool has_storage_class(const CollectiveSpec& c) { return c.is_job() && c.job->st
 }  // namespace
 
 TrafficSpec like_traffic(const CollectiveSpec& c, std::size_t ranks, std::uint32_t a, std::uint32_t b) {
-  // Those that store are the last ones.
-  const bool stores = has_storage_class(c) && std::max(a, b) >= ranks - static_cast<std::size_t>(c.job->training.storage.ranks);
-  return stores ? like_storage(c) : like_traffic(c);
+  // Those that store are the last ones of the ranks.
+  const auto stores = [&](std::uint32_t r) {
+    return r < ranks && r >= ranks - static_cast<std::size_t>(c.job->training.storage.ranks);
+  };
+  return has_storage_class(c) && (stores(a) || stores(b)) ? like_storage(c) : like_traffic(c);
 }
 
 std::vector<TrafficSpec> all_like_traffic(const CollectiveSpec& c) {
@@ -143,8 +145,12 @@ std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
   return nics;
 }
 
+bool is_in_switches(const CollectiveSpec& c) {
+  return c.is_graph() ? c.algorithm && (*c.algorithm)->in_switches : c.used_algorithm()->in_switches;
+}
+
 std::vector<RankAt> reducers(const Lab& lab, const CollectiveSpec& collective) {
-  if (collective.is_graph() || !collective.used_algorithm()->in_switches) return {};
+  if (!is_in_switches(collective)) return {};
   std::vector<RankAt> all;
   for (PortName& nic : reducers(lab)) all.push_back({std::move(nic), 0});
   for (PortName& nic : network_reducers(lab, ranks(lab, collective))) all.push_back({std::move(nic), RankAt::kReducer});
@@ -191,6 +197,10 @@ double nic_rate(const Lab& lab, const PortName& nic) {
 double scale_up_rate(const Lab& lab, const PortName& nic) {
   const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
   return said ? gigabytes(said->rate) : 0;
+}
+Duration scale_up_latency(const Lab& lab, const PortName& nic) {
+  const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
+  return said ? said->latency : Duration{};
 }
 
 collectives::NcclSystem system_of(const Lab& lab, const std::vector<PortName>& nics) {
@@ -248,10 +258,13 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, co
           .rail = std::move(where.rail),
           .tray = std::move(where.tray),
           .leaf = leaves(lab, nics),
+          .algorithm = c.algorithm.value_or(nullptr),
+          .reduction = is_in_switches(c) ? reduction_network(lab, nics) : collectives::ReductionNetwork{},
           .slowness = slowness_of(c, nics.size()),
           .protocol = c.protocol,
           .step_costs = !c.step_cost.has_value(),
           .scale_up_rate = nics.empty() ? 0 : scale_up_rate(lab, nics[0]),
+          .scale_up_latency = nics.empty() ? Duration{} : scale_up_latency(lab, nics[0]),
           .nic_rate = nics.empty() ? 0 : nic_rate(lab, nics[0])};
 }
 
@@ -260,7 +273,6 @@ double busbw_factor(const Lab& lab, const CollectiveSpec& c, const std::vector<P
   return collectives::busbw_factor(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
 }
 
-          .scale_up_latency = nics.empty() ? Duration{} : scale_up_latency(lab, nics[0]),
 collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
   const RankPlaces where = places(lab, nics);
   std::vector<std::uint64_t> matrix = c.octets;
