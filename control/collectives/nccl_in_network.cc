@@ -26,11 +26,13 @@ double nccl_in_network_latency(const NcclSystem& s) noexcept {
   return (others > 0 ? kCollNet : kTreeBetween) + 2 * (std::min(1.0, others) * kCollNetInHost + others * kTurn);
 }
 
-double nccl_in_network_time(Operation operation, std::uint64_t octets, const NcclSystem& s, NcclReduction reduction) noexcept {
+double nccl_in_network_time(Operation operation, std::uint64_t octets, const NcclSystem& s,
+                            NcclReduction reduction) noexcept {
   constexpr double kNever = -1;
   const bool one = s.hosts == 1, all_reduce = operation == Operation::kAllReduce;
+  const bool half_of_one = operation == Operation::kReduceScatter || operation == Operation::kAllGather;
   if (s.ranks < 2 || !(one ? reduction.scale_up : reduction.network)) return kNever;
-  if (!all_reduce && !(one && (operation == Operation::kReduceScatter || operation == Operation::kAllGather))) return kNever;
+  if (!all_reduce && !(one && half_of_one)) return kNever;
   const double n = s.ranks;
   const double in_host = s.scale_up > 0 ? s.scale_up * kScaleUpShare : std::numeric_limits<double>::infinity();
   const double between = one ? std::numeric_limits<double>::infinity() : kNicShare * s.network;
@@ -38,7 +40,8 @@ double nccl_in_network_time(Operation operation, std::uint64_t octets, const Ncc
   if (reduction.scale_up && ranks_of_host(s) > 1) {
     if (!one) latency = kNvls + kNvlsBetween;
     // Up and down at once.
-    bw = all_reduce ? std::min(2 * kNvlsShare * in_host, between) * n / (2 * (n - 1)) : kNvlsShare * in_host * (n - 1) / n;
+    bw = all_reduce ? std::min(2 * kNvlsShare * in_host, between) * n / (2 * (n - 1))
+                    : kNvlsShare * in_host * (n - 1) / n;
   } else {
     bw = 0.5 * kCollNetShare * std::min(ranks_of_host(s) > 1 ? in_host : between, between);
   }

@@ -24,7 +24,8 @@ double nccl_in_network_latency(const NcclSystem& system) noexcept;
 
 // The time in us of the operation of `octets`; below 0: NCCL does not do it so. It does all-reduces, and within one scale-up
 // network reduce-scatter and all-gather. Each GPU has a NIC of its own in the model, and 16 channels.
-double nccl_in_network_time(Operation operation, std::uint64_t octets, const NcclSystem& system, NcclReduction reduction) noexcept;
+double nccl_in_network_time(Operation operation, std::uint64_t octets, const NcclSystem& system,
+                            NcclReduction reduction) noexcept;
 
 // nccl_choice(), or reduction in the network if the model says that it is quicker. That is Simple.
 ProtocolChoice nccl_choice(Operation operation, const Algorithm* algorithm, std::uint64_t octets, const NcclSystem& system,

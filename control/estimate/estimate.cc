@@ -417,7 +417,8 @@ class Fluid {
       e.figures = report::job_figures(c, e.time.ps / 1000);
       if (e.figures) {
         e.figures->inference = report::inference_figures(
-            lab_, c, planned_[n].rank_nics(), [&](std::uint32_t r, std::uint32_t s) { return ranks_[collectives_[n].first + r].times[s]; });
+            lab_, c, planned_[n].rank_nics(),
+            [&](std::uint32_t r, std::uint32_t s) { return ranks_[collectives_[n].first + r].times[s]; });
         if (const auto& f = e.figures->inference; f && e.time > Duration{}) {
           Duration busy{};
           for (const Duration d : f->busy) busy += d;

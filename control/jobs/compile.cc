@@ -201,9 +201,10 @@ class Compiler {
   Duration cost_of(std::uint64_t octets, bool scale_up) const {
     if (!options_.step_costs) return {};
     constexpr auto kSend = collectives::Operation::kSendRecv;
+    const collectives::Protocol protocol = collectives::protocol_of_send(options_.protocol, octets);
     const collectives::ProtocolCosts costs = collectives::without_scale_up_latency(
-        collectives::protocol_costs(collectives::protocol_of_send(options_.protocol, octets), collectives::kRing, kSend, {}, 1),
-        collectives::kRing, kSend, {}, options_.scale_up_latency);
+        collectives::protocol_costs(protocol, collectives::kRing, kSend, {}, 1), collectives::kRing, kSend, {},
+        options_.scale_up_latency);
     return scale_up ? costs.scale_up_step : costs.step;
   }
 
@@ -259,7 +260,8 @@ class Compiler {
     }
     const std::uint32_t occasion = graph_.ranks[members[0]][parts[0].operation].occasion;
     for (std::uint32_t m = 0; m < members.size(); ++m)
-      if (!plan[m].steps.empty() || members[m] < ranks_) add_part(number, members[m], plan[m], parts[m], members, parts, occasion);
+      if (!plan[m].steps.empty() || members[m] < ranks_)
+        add_part(number, members[m], plan[m], parts[m], members, parts, occasion);
   }
 
   static std::uint64_t place_in(const Part& part, const RankProgram& plan, std::uint64_t at) {

@@ -49,7 +49,7 @@ struct OperationSteps {
 // (rendezvous), and a calc has started only when its CPU is free.
 //
 // A collective is carried out as collectives::plan_collective() plans it for its ranks; two that are the same at the same
-// ranks use other memory and the same connections. A reducer's part of it has no operation: it follows from the messages of ranks.
+// ranks use other memory and the same connections. A reducer's part of it has no operation: it follows from what ranks send.
 //
 // `steps`: by rank, and of reducers, for those who want to know; nullptr: nobody does.
 std::vector<RankProgram> compile(const JobGraph& graph, const Matches& matches, const CompileOptions& options,
@@ -69,7 +69,8 @@ class Shapes {
 
  private:
   // Communicator, operation, algorithm, octets, root, channels.
-  using Kind = std::tuple<std::uint32_t, collectives::Operation, const collectives::Algorithm*, std::uint64_t, std::uint32_t, std::uint32_t>;
+  using Kind = std::tuple<std::uint32_t, collectives::Operation, const collectives::Algorithm*, std::uint64_t, std::uint32_t,
+                          std::uint32_t>;
 
   const JobGraph& graph_;
   const CompileOptions& options_;

@@ -248,7 +248,8 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   // The last frame's own time is in what all of them take, and in the way of the last.
   const auto octets = static_cast<std::uint32_t>(frame);
   const double own = slowest_bus > 0 ? picoseconds(octets, slowest_bus)
-                                     : picoseconds(times.framing(plan.source).slot(octets), static_cast<double>(times.rate(plan.source).bps));
+                                     : picoseconds(times.framing(plan.source).slot(octets),
+                                                   static_cast<double>(times.rate(plan.source).bps));
   const double sending = static_cast<double>(total.n) * 8e12 / burst_bps;
   const double silences = t.on > Duration{} ? std::max(0.0, std::ceil(sending / static_cast<double>(t.on.ps)) - 1) : 0;
   double ps = sending + silences * static_cast<double>(t.off.ps) + static_cast<double>(there->ps) - own;

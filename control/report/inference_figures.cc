@@ -146,9 +146,9 @@ std::optional<InferenceFigures> inference_figures(const spec::Lab& lab, const sp
 std::optional<InferenceFigures> inference_figures(const spec::Lab& lab, const build::Collective& collective) {
   for (const CollectiveRank* rank : collective.ranks)
     if (rank->record() == nullptr || rank->record()->repeats() == 0) return std::nullopt;
-  return inference_figures(lab, lab.collectives[collective.spec], collective.rank_nics(), [&](std::uint32_t rank, std::uint32_t step) {
-    return collective.ranks[rank]->record()->at(0, step);
-  });
+  return inference_figures(
+      lab, lab.collectives[collective.spec], collective.rank_nics(),
+      [&](std::uint32_t rank, std::uint32_t step) { return collective.ranks[rank]->record()->at(0, step); });
 }
 
 std::vector<NamedSpread> spreads(const InferenceFigures& f) {

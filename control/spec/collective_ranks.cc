@@ -198,9 +198,11 @@ double scale_up_rate(const Lab& lab, const PortName& nic) {
   const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
   return said ? gigabytes(said->rate) : 0;
 }
-Duration scale_up_latency(const Lab& lab, const PortName& nic) {
-  const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
-  return said ? said->latency : Duration{};
+// Of the first rank that has a scale-up network.
+Duration scale_up_latency(const Lab& lab, const std::vector<PortName>& nics) {
+  for (const PortName& nic : nics)
+    if (const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up) return said->latency;
+  return {};
 }
 
 collectives::NcclSystem system_of(const Lab& lab, const std::vector<PortName>& nics) {
@@ -238,9 +240,10 @@ collectives::ProtocolCosts costs_of(const Lab& lab, const CollectiveSpec& c, con
     return {.launch = collectives::protocol_costs(c.used_protocol(), *c.used_algorithm(), CollectiveOperation::kSendRecv, {}, 1).launch};
   const collectives::NcclSystem system = system_of(lab, nics);
   const collectives::Algorithm& algorithm = *c.used_algorithm();
+  const auto channels = static_cast<std::uint32_t>(c.channel_count());
   return collectives::without_scale_up_latency(
-      collectives::protocol_costs(c.used_protocol(), algorithm, c.collective, system, static_cast<std::uint32_t>(c.channel_count())),
-      algorithm, c.collective, system, scale_up_latency(lab, nics[0]));
+      collectives::protocol_costs(c.used_protocol(), algorithm, c.collective, system, channels), algorithm, c.collective,
+      system, scale_up_latency(lab, nics));
 }
 
 double scale_up_share(const Lab& lab, const CollectiveSpec& c) {
@@ -264,7 +267,7 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, co
           .protocol = c.protocol,
           .step_costs = !c.step_cost.has_value(),
           .scale_up_rate = nics.empty() ? 0 : scale_up_rate(lab, nics[0]),
-          .scale_up_latency = nics.empty() ? Duration{} : scale_up_latency(lab, nics[0]),
+          .scale_up_latency = scale_up_latency(lab, nics),
           .nic_rate = nics.empty() ? 0 : nic_rate(lab, nics[0])};
 }
 

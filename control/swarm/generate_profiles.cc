@@ -86,7 +86,11 @@ std::string random_pcie(Seed seed, std::int64_t gbps) {
   Draw draw(seed, "swarm/pcie");
   if (!draw.percent(kPciePercent)) return "";
   // Less than the links of two together, where there are such slots.
-  const char* const near = gbps <= 25 ? "gen3x4" : gbps <= 50 ? "gen3x8" : gbps <= 100 ? "gen4x8" : gbps <= 200 ? "gen4x16" : "gen5x16";
+  const char* const near = gbps <= 25    ? "gen3x4"
+                           : gbps <= 50  ? "gen3x8"
+                           : gbps <= 100 ? "gen4x8"
+                           : gbps <= 200 ? "gen4x16"
+                                         : "gen5x16";
   return Text{", pcie: {{ slot: {}, shared-by: {}, uplink: {} }}", draw.of({"gen3x8", "gen4x16", "gen5x16", "gen6x16"}),
               draw.between(2, 3), draw.of({near, near, "gen3x4", "gen3x8"})};
 }

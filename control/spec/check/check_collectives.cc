@@ -94,7 +94,8 @@ class CollectiveCheck {
                                        algorithm->name));
     if (c_.is_graph())
       check_reduction_of_graph(*algorithm);
-    else if (const auto problem = collectives::reduction_problem(shape_of(lab_, c_, ranks_), static_cast<std::uint32_t>(ranks_.size())))
+    else if (const auto problem =
+                 collectives::reduction_problem(shape_of(lab_, c_, ranks_), static_cast<std::uint32_t>(ranks_.size())))
       at("ranks").fail(fmt::format("{}: {}", algorithm->name, *problem));
     for (RankAt& reducer : reducers(lab_, c_)) ends_.push_back(std::move(reducer.nic));
     if (const std::set<int> vlans = vlans_of_hosts(lab_); vlans.size() > 1 && !reducers(lab_).empty())
