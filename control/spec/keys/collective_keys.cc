@@ -173,7 +173,7 @@ const Table<CollectiveSpec>& collective_keys() {
            "NCCL, or the Chakra execution trace of rank 0 (NAME.0.et, in one folder with the others). It says how many ranks "
            "there are; of more NICs or GPUs the first ones are used"),
        key("algorithm", &CollectiveSpec::algorithm, algorithm_form(),
-           "of a trace: of those of its collectives that it does and whose ranks allow it. " + collectives::algorithms_help()),
+           "with trace: for those of its collectives that it can do. " + collectives::algorithms_help()),
        key("transport", &CollectiveSpec::transport,
            choice<CollectiveTransport>({{"roce", CollectiveTransport::kRoce}, {"uet", CollectiveTransport::kUet}}),
            "roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); uet: over PDCs of Ultra Ethernet NICs "
