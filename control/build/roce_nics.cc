@@ -216,7 +216,7 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
       with_agents.push_back(make_with_agents(std::move(planned), way));
       continue;
     }
-    const std::size_t n = planned.nics.size();
+    const std::size_t n = planned.ranks();
     std::vector<roce::CollectiveEnd> ends;
     for (const spec::PortName& nic : planned.nics) {
       const spec::RoceNicSpec& s = settings(nic);

@@ -189,7 +189,7 @@ void UetNics::use_nics(uet::UetRank& rank, const PlannedCollective& planned, std
     const auto [known, is_new] = numbers.try_emplace(nic, 0);
     if (is_new) known->second = nics_.at(nic).endpoint->carry_for(rank, class_at(nic, like));
     rank.use_nic(c, known->second);
-    const spec::TrafficSpec own = spec::like_traffic(lab_.collectives[planned.spec], planned.nics.size(), r, to.peer);
+    const spec::TrafficSpec own = spec::like_traffic(lab_.collectives[planned.spec], planned.ranks(), r, to.peer);
     if (!are_of_one_class(own, like)) rank.use_class(c, class_at(nic, own));
   }
 }

@@ -7,7 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "control/collectives/nccl_in_network.h"
 #include "control/collectives/registry.h"
+#include "control/collectives/scale_up_latency.h"
 #include "control/collectives/scale_up_share.h"
 #include "dataplane/base/assert.h"
 
@@ -112,6 +114,7 @@ NcclSystem nccl_system(std::uint32_t ranks, const std::vector<std::uint32_t>& ho
 ProtocolCosts protocol_costs(Protocol protocol, const Algorithm& algorithm, Operation operation, const NcclSystem& system,
                              std::uint32_t channels) {
   if (protocol == Protocol::kNone) return {};
+  if (&algorithm == &kInNetwork) return {.launch = us(nccl_in_network_latency(system))};
   const StepLatencies l = step_latencies(protocol, algorithm, operation, system);
   ProtocolCosts costs{.launch = us(l.base), .step = us(l.network), .scale_up_step = us(l.scale_up)};
   // Blocks of a ring are under way at once, so that the costs of its steps would hide behind the octets of others. The model
@@ -122,6 +125,19 @@ ProtocolCosts protocol_costs(Protocol protocol, const Algorithm& algorithm, Oper
   }
   // Twice as many octets as data.
   if (protocol == Protocol::kLl && system.ranks > 1) costs.ps_per_octet = 1e3 * channels / (2 * ll_most(system));
+  return costs;
+}
+
+ProtocolCosts without_scale_up_latency(ProtocolCosts costs, const Algorithm& algorithm, Operation operation,
+                                       const NcclSystem& system, Duration latency) {
+  const auto take_off = [](Duration& from, Duration time) { from = std::max(from - time, Duration{}); };
+  take_off(costs.scale_up_step, latency);
+  // Up, to the rank that has a part, and down.
+  if (&algorithm == &kInNetwork && system.hosts < system.ranks) take_off(costs.launch, 4 * latency);
+  if (!is_ring(algorithm) || !goes_around(operation)) return costs;
+  // A block passes as many links of the ring, of which one in each host leads out of it.
+  const double within = system.hosts == 1 ? 1 : 1 - static_cast<double>(system.hosts) / system.ranks;
+  take_off(costs.launch, us(ring_steps(operation, system).all * within * static_cast<double>(latency.ps) / 1e6));
   return costs;
 }
 

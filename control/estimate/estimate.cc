@@ -165,7 +165,7 @@ class Fluid {
           made.path = &nothing_;
           continue;
         }
-        const int dscp = spec::like_traffic(c, p.nics.size(), r, to.peer).dscp;
+        const int dscp = spec::like_traffic(c, p.ranks(), r, to.peer).dscp;
         made.path = &network_.path(from, there, spread.at(dscp), mix64(std::uint64_t{own.first + r} << 32 | (to.peer << 8 ^ to.channel)));
         if (made.path->empty())
           return std::unexpected(fmt::format("{}: there is no path from {} to {}", c.name, format(from), format(there)));
@@ -359,7 +359,8 @@ class Fluid {
   void received(std::int64_t when, std::uint32_t peer, const Step& sent) {
     const Rank& rank = ranks_[peer];
     const Step& s = rank.program->steps[sent.peer_step];
-    if (rank.program->reducer_latency) return at(when + rank.program->reducer_latency->ps, Kind::kDone, peer, sent.peer_step);
+    if (rank.program->reducer_latency)
+      return at(when + rank.program->reducer_latency->ps + s.time.ps, Kind::kDone, peer, sent.peer_step);
     const double reduce = collectives_[rank.collective].reduce_ps;
     if (s.kind == Step::Kind::kReduce && reduce > 0) when += static_cast<std::int64_t>(reduce * s.octets);
     at(when + collectives_[rank.collective].step_cost + s.time.ps, Kind::kDone, peer, sent.peer_step);
@@ -416,7 +417,8 @@ class Fluid {
       e.figures = report::job_figures(c, e.time.ps / 1000);
       if (e.figures) {
         e.figures->inference = report::inference_figures(
-            lab_, c, planned_[n].nics, [&](std::uint32_t r, std::uint32_t s) { return ranks_[collectives_[n].first + r].times[s]; });
+            lab_, c, planned_[n].rank_nics(),
+            [&](std::uint32_t r, std::uint32_t s) { return ranks_[collectives_[n].first + r].times[s]; });
         if (const auto& f = e.figures->inference; f && e.time > Duration{}) {
           Duration busy{};
           for (const Duration d : f->busy) busy += d;

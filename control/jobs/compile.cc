@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "control/collectives/scale_up_latency.h"
 #include "dataplane/base/hash.h"
 
 namespace railyard::jobs {
@@ -24,18 +26,26 @@ class Compiler {
   Compiler(const JobGraph& graph, const Matches& matches, const CompileOptions& options)
       : graph_(graph), groups_(std::make_shared<const std::vector<std::vector<std::uint32_t>>>(graph.communicators)),
         occasions_(std::make_shared<const std::vector<std::vector<std::uint32_t>>>(graph.occasions)),
-        matches_(matches), options_(options), programs_(graph.ranks.size()), known_(graph.ranks.size()) {}
+        matches_(matches), options_(options), shapes_(graph, options), ranks_(static_cast<std::uint32_t>(graph.ranks.size())),
+        programs_(graph.ranks.size() + options.reduction.latency.size()), known_(programs_.size()) {
+    // Whoever is in no scale-up network is in one of its own.
+    for (std::uint32_t r = 0; r < ranks_; ++r) network_.push_back(options.host.empty() ? r : options.host[r]);
+    for (std::uint32_t i = ranks_; i < programs_.size(); ++i) network_.push_back(Step::kNone - i);
+    for (std::uint32_t n = 0; n < options.reduction.of_network.size(); ++n)
+      if (const auto reducer = options.reduction.in_network(n)) network_[ranks_ + *reducer] = n;
+  }
 
   std::vector<RankProgram> run(std::vector<OperationSteps>* steps) {
     for (const Collective& c : graph_.collectives) plan(c);
-    for (std::uint32_t r = 0; r < programs_.size(); ++r) start_rank(r);
-    for (std::uint32_t r = 0; r < programs_.size(); ++r)
+    for (std::uint32_t r = 0; r < ranks_; ++r) start_rank(r);
+    for (std::uint32_t r = ranks_; r < programs_.size(); ++r) start_reducer(r);
+    for (std::uint32_t r = 0; r < ranks_; ++r)
       for (std::uint32_t i = 0; i < graph_.ranks[r].size(); ++i) add_operation(r, i);
     for (std::uint32_t c = 0; c < graph_.collectives.size(); ++c) add_collective(c);
-    for (std::uint32_t r = 0; r < programs_.size(); ++r)
+    for (std::uint32_t r = 0; r < ranks_; ++r)
       for (std::uint32_t i = 0; i < graph_.ranks[r].size(); ++i) add_waits(r, i);
     for (std::uint32_t r = 0; r < programs_.size(); ++r) {
-      if (programs_[r].steps.empty()) add_join(r);  // who has nothing to do is done at once
+      if (programs_[r].steps.empty() && r < ranks_) add_join(r);  // who has nothing to do is done at once
       finish_rank(r);
       if (steps != nullptr) steps->push_back(steps_of(r));
     }
@@ -51,7 +61,7 @@ class Compiler {
   };
   // Where in a rank's memory, steps and cuts a collective is.
   struct Part {
-    std::uint32_t operation = 0;
+    std::uint32_t operation = 0;  // of ranks
     std::uint32_t cut = 0;
     std::uint64_t data = 0, staging = 0;
     std::uint32_t step = 0;
@@ -74,7 +84,7 @@ class Compiler {
   }
 
   void plan(const Collective& c) {
-    const collectives::CollectiveShape shape = shape_of(graph_, c, options_);
+    const collectives::CollectiveShape& shape = shapes_.of(c);
     const auto n = static_cast<std::uint32_t>(graph_.communicators[c.communicator].size());
     for (const auto& [known, size, plan] : plans_)
       if (size == n && known == shape) {
@@ -90,31 +100,61 @@ class Compiler {
 
   void start_rank(std::uint32_t r) {
     RankProgram& p = programs_[r];
-    p.rank = r;
-    p.ranks = static_cast<std::uint32_t>(programs_.size());
     for (const Operation& o : graph_.ranks[r])
       if (o.kind == Kind::kSend) p.data_octets += message_octets(o.octets);
     // A rank that sends nothing has an element, so that it has memory at all.
     p.data_octets = std::max<std::uint64_t>(p.data_octets, 4);
     p.inputs.push_back({0, p.data_octets, r, 0});
     std::vector<std::uint64_t> cuts{0};
-    for (std::uint32_t i = 0; i < graph_.ranks[r].size(); ++i) {
-      const Operation& o = graph_.ranks[r][i];
-      if (o.kind != Kind::kCollective) continue;
-      const RankProgram& plan = of_collective_[o.collective]->front();
-      known_[r].parts[o.collective] = {.operation = i, .cut = static_cast<std::uint32_t>(cuts.size()), .data = p.data_octets};
-      // The last one is where the next part begins.
-      for (std::size_t c = 0; c + 1 < plan.cuts->size(); ++c) cuts.push_back(p.data_octets + (*plan.cuts)[c]);
-      p.data_octets += plan.data_octets;
-      p.reduces = p.reduces || plan.reduces;
-    }
+    for (std::uint32_t i = 0; i < graph_.ranks[r].size(); ++i)
+      if (const Operation& o = graph_.ranks[r][i]; o.kind == Kind::kCollective) add_room(r, o.collective, i, 0, cuts);
+    known_[r].operations.resize(graph_.ranks[r].size());
+    start_program(r, std::move(cuts));
+  }
+
+  // It has memory for each collective that makes use of it.
+  void start_reducer(std::uint32_t r) {
+    programs_[r].reducer_latency = options_.reduction.latency[r - ranks_];
+    programs_[r].data_octets = 4;
+    std::vector<std::uint64_t> cuts{0};
+    for (std::uint32_t c = 0; c < graph_.collectives.size(); ++c)
+      if (const auto place = place_in_plan(c, r)) add_room(r, c, 0, *place, cuts);
+    start_program(r, std::move(cuts));
+  }
+
+  // A reducer's place in the plan of a collective; nothing: it has no part in it.
+  std::optional<std::uint32_t> place_in_plan(std::uint32_t collective, std::uint32_t reducer) const {
+    const auto place = static_cast<std::uint32_t>(members_of(collective).size()) + reducer - ranks_;
+    const std::vector<RankProgram>& plan = *of_collective_[collective];
+    return place < plan.size() && !plan[place].steps.empty() ? std::optional(place) : std::nullopt;
+  }
+
+  const std::vector<std::uint32_t>& members_of(std::uint32_t collective) const {
+    return graph_.communicators[graph_.collectives[collective].communicator];
+  }
+
+  // For a collective, behind all that there is.
+  void add_room(std::uint32_t r, std::uint32_t collective, std::uint32_t operation, std::uint32_t place,
+                std::vector<std::uint64_t>& cuts) {
+    RankProgram& p = programs_[r];
+    const RankProgram& plan = (*of_collective_[collective])[place];
+    known_[r].parts[collective] = {.operation = operation, .cut = static_cast<std::uint32_t>(cuts.size()), .data = p.data_octets};
+    // The last one is where the next part begins.
+    for (std::size_t c = 0; c + 1 < plan.cuts->size(); ++c) cuts.push_back(p.data_octets + (*plan.cuts)[c]);
+    p.data_octets += plan.data_octets;
+    p.reduces = p.reduces || plan.reduces;
+  }
+
+  void start_program(std::uint32_t r, std::vector<std::uint64_t> cuts) {
+    RankProgram& p = programs_[r];
+    p.rank = r;
+    p.ranks = ranks_;
     cuts.push_back(p.data_octets);
     p.cuts = std::make_shared<const std::vector<std::uint64_t>>(std::move(cuts));
     // Results of messages lie behind a gap: they are none of the runs between these.
     p.staging_octets = 4;
     p.groups = groups_;
     p.occasions = occasions_;
-    known_[r].operations.resize(graph_.ranks[r].size());
   }
 
   std::uint32_t add_step(std::uint32_t r, const Step& step) {
@@ -134,8 +174,7 @@ class Compiler {
     const auto [found, is_new] =
         known_[rank].connections.try_emplace({peer, channel}, static_cast<std::uint32_t>(mine.size()));
     if (is_new) {
-      const bool in_host = !options_.host.empty() && options_.host[rank] == options_.host[peer];
-      mine.push_back({.peer = peer, .channel = channel, .scale_up = in_host});
+      mine.push_back({.peer = peer, .channel = channel, .scale_up = network_[rank] == network_[peer]});
       mine.back().at_peer = connection(peer, rank, channel);
       programs_[peer].connections[mine.back().at_peer].at_peer = found->second;
     }
@@ -161,8 +200,11 @@ class Compiler {
   // Of each part of a send of so many octets.
   Duration cost_of(std::uint64_t octets, bool scale_up) const {
     if (!options_.step_costs) return {};
-    const collectives::ProtocolCosts costs = collectives::protocol_costs(
-        collectives::protocol_of_send(options_.protocol, octets), collectives::kRing, collectives::Operation::kSendRecv, {}, 1);
+    constexpr auto kSend = collectives::Operation::kSendRecv;
+    const collectives::Protocol protocol = collectives::protocol_of_send(options_.protocol, octets);
+    const collectives::ProtocolCosts costs = collectives::without_scale_up_latency(
+        collectives::protocol_costs(protocol, collectives::kRing, kSend, {}, 1), collectives::kRing, kSend, {},
+        options_.scale_up_latency);
     return scale_up ? costs.scale_up_step : costs.step;
   }
 
@@ -203,19 +245,23 @@ class Compiler {
     known_[to].operations[receive].first = {known_[to].operations[receive].done};
   }
 
-  // Its programs, at all its ranks, in the places of memory that start_rank() left for it.
+  // Its programs, at all its ranks and reducers, in the places of memory that were left for it.
   void add_collective(std::uint32_t number) {
-    const std::uint32_t communicator = graph_.collectives[number].communicator;
-    const std::vector<std::uint32_t>& members = graph_.communicators[communicator];
     const std::vector<RankProgram>& plan = *of_collective_[number];
+    std::vector<std::uint32_t> members = members_of(number);
+    for (std::uint32_t reducer = ranks_; members.size() < plan.size(); ++reducer) members.push_back(reducer);
     std::vector<Part> parts;
     for (const std::uint32_t r : members) {
       const RankProgram& p = programs_[r];
-      parts.push_back(known_[r].parts.at(number));
+      const auto part = known_[r].parts.find(number);
+      parts.push_back(part == known_[r].parts.end() ? Part{} : part->second);
       parts.back().staging = p.data_octets + p.staging_octets;
       parts.back().step = static_cast<std::uint32_t>(p.steps.size());
     }
-    for (std::uint32_t m = 0; m < members.size(); ++m) add_part(number, members[m], plan[m], parts[m], members, parts);
+    const std::uint32_t occasion = graph_.ranks[members[0]][parts[0].operation].occasion;
+    for (std::uint32_t m = 0; m < members.size(); ++m)
+      if (!plan[m].steps.empty() || members[m] < ranks_)
+        add_part(number, members[m], plan[m], parts[m], members, parts, occasion);
   }
 
   static std::uint64_t place_in(const Part& part, const RankProgram& plan, std::uint64_t at) {
@@ -223,8 +269,7 @@ class Compiler {
   }
 
   void add_part(std::uint32_t number, std::uint32_t r, const RankProgram& plan, const Part& own,
-                const std::vector<std::uint32_t>& members, const std::vector<Part>& parts) {
-    const std::uint32_t occasion = graph_.ranks[r][own.operation].occasion;
+                const std::vector<std::uint32_t>& members, const std::vector<Part>& parts, std::uint32_t occasion) {
     const std::uint64_t name = mix64(kCollectiveNames + number);
     const std::uint64_t source = std::uint64_t{number + 1} << 40;  // as their octets are called by who makes real ones
     std::vector<std::uint32_t> first, last, all;
@@ -257,6 +302,7 @@ class Compiler {
       p.results.push_back({own.data + e.offset, e.octets,
                            e.is_sum() ? CollectiveExtent::sum_over(graph_.collectives[number].communicator) : members[e.rank],
                            source + e.source_offset, occasion});
+    if (r >= ranks_) return;
     const std::uint32_t done = joined(r, last);
     first.push_back(done);
     known_[r].operations[own.operation] = {std::move(first), done, std::move(all)};
@@ -311,6 +357,9 @@ class Compiler {
   std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> occasions_;
   const Matches& matches_;
   const CompileOptions& options_;
+  Shapes shapes_;
+  std::uint32_t ranks_;
+  std::vector<std::uint32_t> network_;  // by rank, and behind the ranks by reducer: its scale-up network
   std::vector<RankProgram> programs_;
   std::vector<Rank> known_;
 };

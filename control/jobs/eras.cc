@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -17,20 +18,22 @@ std::unexpected<TrainingError> wrong_failure(std::string text) { return std::une
 
 int copy_of(const Parallelism& p, int rank) { return coordinates(p, rank)[static_cast<std::size_t>(Axis::kData)]; }
 
-// What is left does, after a failure.
-std::expected<Training, TrainingError> shrunk(const Training& before, const Training& whole, const Failure& failure, int left) {
+// What so many copies do, where some have gone or returned. `when`: for errors.
+std::expected<Training, TrainingError> resized(const Training& before, const Training& whole, const Failure& failure, int copies,
+                                               const std::string& when) {
   Training t = before;
-  t.parallelism.degree(Axis::kData) = left;
+  t.parallelism.degree(Axis::kData) = copies;
   const auto error = [&](const std::string& text) {
-    return wrong_failure(fmt::format("after the failure in step {} there are {} copies: {}", failure.step, left, text));
+    return wrong_failure(fmt::format("{} there are {} copies: {}", when, copies, text));
   };
   if (failure.elastic == Elastic::kSameBatch) {
     const int all = before.microbatches * before.parallelism.degree(Axis::kData);
-    if (all % left != 0)
+    if (all % copies != 0)
       return error(fmt::format("they cannot share out {} microbatches evenly; expected another number of microbatches, or "
                                "elastic: smaller-batch", all));
-    t.microbatches = all / left;
+    t.microbatches = all / copies;
   }
+  t.shard = whole.shard;
   if (t.shard >= whole.parallelism.degree(Axis::kContext) * whole.parallelism.degree(Axis::kData)) t.shard = 0;
   if (const auto right = check(t); !right) return error(fmt::format("{}: {}", right.error().key, right.error().text));
   return t;
@@ -76,17 +79,36 @@ class Joiner {
       c.communicator = graph_.communicator(members);
       collectives.push_back(graph_.collective(std::move(c)));
     }
-    const std::vector<std::uint32_t> before = operations_;
+    before_ = operations_;
     for (std::uint32_t r = 0; r < own.ranks.size(); ++r)
       for (Operation o : own.ranks[r]) {
         for (std::vector<std::uint32_t>* list : {&o.after, &o.with})
-          for (std::uint32_t& other : *list) other += before[ranks[r]];
+          for (std::uint32_t& other : *list) other += before_[ranks[r]];
         o.label = labels[o.label];
         o.occasion = occasions[o.occasion];
         if (o.kind == Operation::Kind::kCollective) o.collective = collectives[o.collective];
         if (o.kind == Operation::Kind::kSend || o.kind == Operation::Kind::kReceive) o.peer = ranks[o.peer];
         operations_[ranks[r]] = graph_.add(ranks[r], std::move(o)) + 1;
       }
+  }
+  // Behind add(before). Ranks that are left out have nothing to do, and would be far ahead of the others when they return.
+  void call_back(const Era& before, const Era& next) {
+    const std::uint32_t step = graph_.occasion({next.first - 1});
+    for (int r = 0; r < p_.ranks(); ++r) {
+      Coordinates at = coordinates(p_, r);
+      if (before.has(p_, r) || !next.has(p_, r)) continue;
+      at[static_cast<std::size_t>(Axis::kData)] = before.copies.front();
+      const auto called = static_cast<std::uint32_t>(r), caller = static_cast<std::uint32_t>(rank_at(p_, at));
+      Operation message{.kind = Operation::Kind::kSend, .peer = called, .octets = 4, .label = graph_.label(kRestart), .occasion = step};
+      for (std::uint32_t o = before_[caller]; o < operations_[caller]; ++o) message.after.push_back(o);
+      graph_.add(caller, message);
+      message.kind = Operation::Kind::kReceive;
+      message.peer = caller;
+      message.after.clear();
+      operations_[called] = graph_.add(called, std::move(message)) + 1;
+      ++calls_[caller];
+    }
+    for (auto& [caller, calls] : calls_) operations_[caller] += std::exchange(calls, 0);
   }
   JobGraph take() { return graph_.take(); }
 
@@ -95,6 +117,8 @@ class Joiner {
   int storage_;
   GraphBuilder graph_;
   std::vector<std::uint32_t> operations_;  // by rank, so far
+  std::vector<std::uint32_t> before_;      // by rank, when the last era was added
+  std::map<std::uint32_t, std::uint32_t> calls_;  // by rank: messages that are not among operations_ yet
 };
 
 }  // namespace
@@ -108,29 +132,62 @@ double Era::tokens() const noexcept {
          training.parallelism.degree(Axis::kData);
 }
 
+namespace {
+
+// The copy of a failure's rank goes, or returns, before a step (from 0).
+struct Change {
+  std::uint32_t step = 0;
+  bool returns = false;
+  const Failure* failure = nullptr;
+};
+
+// In the order of steps, those that go before those that return.
+std::vector<Change> changes(const std::vector<Failure>& failures) {
+  std::vector<Change> all;
+  for (const Failure& f : failures) {
+    if (f.elastic == Elastic::kOff) continue;
+    all.push_back({static_cast<std::uint32_t>(f.step), false, &f});
+    if (f.returns > 0) all.push_back({static_cast<std::uint32_t>(f.returns - 1), true, &f});
+  }
+  std::ranges::stable_sort(all, {}, [](const Change& c) { return std::pair{c.step, c.returns}; });
+  return all;
+}
+
+}  // namespace
+
 std::expected<std::vector<Era>, TrainingError> eras(const Training& training) {
   const Parallelism& p = training.parallelism;
   const auto steps = static_cast<std::uint32_t>(training.storage.steps);
   std::vector<Era> all{{0, steps, {}, training}};
   for (int copy = 0; copy < p.degree(Axis::kData); ++copy) all[0].copies.push_back(copy);
-  std::vector<Failure> failures = training.storage.failures;
-  std::ranges::sort(failures, {}, &Failure::step);
-  for (const Failure& f : failures) {
-    if (f.elastic == Elastic::kOff) continue;
+  for (const Change& change : changes(training.storage.failures)) {
+    const Failure& f = *change.failure;
     const auto error = [&](const std::string& text) { return wrong_failure(fmt::format("step {}: {}", f.step, text)); };
     if (!f.rank) return error("elastic, but no rank fails; expected rank: the one that is lost");
     if (*f.rank >= p.ranks()) return error(fmt::format("there is no rank {}; expected 0..{}", *f.rank, p.ranks() - 1));
     Era next = all.back();
-    const auto gone = std::ranges::find(next.copies, copy_of(p, *f.rank));
-    if (gone == next.copies.end()) return error(fmt::format("rank {} has been left out before; expected another", *f.rank));
-    if (next.copies.size() == 1)
-      return error(fmt::format("rank {} is in the only copy, and none would be left; expected another copy (dp), or elastic: off", *f.rank));
-    next.copies.erase(gone);
-    const auto left = shrunk(next.training, training, f, static_cast<int>(next.copies.size()));
-    if (!left) return std::unexpected(left.error());
-    next.training = *left;
-    if (static_cast<std::uint32_t>(f.step) == steps) break;  // nothing is carried out after it
-    next.first = all.back().end = static_cast<std::uint32_t>(f.step);
+    const int copy = copy_of(p, *f.rank);
+    const auto place = std::ranges::lower_bound(next.copies, copy);
+    if (change.returns) {
+      next.copies.insert(place, copy);
+    } else {
+      if (place == next.copies.end() || *place != copy)
+        return error(fmt::format("rank {} has been left out before; expected another", *f.rank));
+      if (next.copies.size() == 1)
+        return error(fmt::format("rank {} is in the only copy, and none would be left; expected another copy (dp), or elastic: off", *f.rank));
+      next.copies.erase(place);
+    }
+    const auto now = resized(next.training, training, f, static_cast<int>(next.copies.size()),
+                             change.returns ? fmt::format("from step {} on", f.returns)
+                                            : fmt::format("after the failure in step {}", f.step));
+    if (!now) return std::unexpected(now.error());
+    next.training = *now;
+    if (change.step == steps) break;  // nothing is carried out after it
+    if (all.back().first == change.step) {
+      all.back() = std::move(next);
+      continue;
+    }
+    next.first = all.back().end = change.step;
     all.push_back(std::move(next));
   }
   return all;
@@ -144,7 +201,10 @@ const Era& era_of(const std::vector<Era>& eras, std::uint32_t step) {
 JobGraph make_graph(const Training& training, const std::vector<Era>& eras) {
   const Course all = course(training.storage);
   Joiner joined(training);
-  for (const Era& era : eras) joined.add(era, make_graph(era.training, part_of(all, era)));
+  for (std::size_t e = 0; e < eras.size(); ++e) {
+    joined.add(eras[e], make_graph(eras[e].training, part_of(all, eras[e])));
+    if (e + 1 < eras.size()) joined.call_back(eras[e], eras[e + 1]);
+  }
   return joined.take();
 }
 

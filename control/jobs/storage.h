@@ -25,6 +25,7 @@ struct Failure {
   Duration restart{};
   Elastic elastic = Elastic::kOff;
   std::optional<int> rank{};  // that fails, of the job's, from 0; said if it is elastic
+  int returns = 0;  // the step from which its copy takes part again, as `step` counts; 0: never
 
   bool operator==(const Failure&) const = default;
 };
@@ -48,7 +49,8 @@ struct Course {
   std::vector<std::uint32_t> checkpoints;  // at whose end one is written
   std::vector<std::uint32_t> restores;     // that begin with one
   std::vector<std::pair<std::uint32_t, Duration>> restarts;  // that begin so much later
-  std::vector<std::uint32_t> counted;  // that count: they did not fail, and were not between a failure and its last checkpoint
+  // That count: they did not fail, and were not between the last checkpoint and a failure, or a copy's return.
+  std::vector<std::uint32_t> counted;
   int lost = 0;                        // the others
 };
 Course course(const Storage& storage);

@@ -30,7 +30,7 @@ Facts::Facts(build::BuiltLab& lab) : lab_(lab), graph_(lab.spec()), classes_(gra
         if (connection.scale_up || connection.sends == 0) continue;
         add_stream(seen, {.path = collective_path(lab.spec(), c.spec),
                           .name = said.name,
-                          .like = spec::like_traffic(said, c.nics.size(), static_cast<std::uint32_t>(rank), connection.peer),
+                          .like = spec::like_traffic(said, c.rank_count(), static_cast<std::uint32_t>(rank), connection.peer),
                           .is_collective = true,
                           .from = c.through[rank][i],
                           .to = c.through[connection.peer][connection.at_peer]});

@@ -8,6 +8,7 @@
 #include "control/report/nic_name.h"
 #include "control/report/uet_report.h"
 #include "control/spec/frame_tags.h"
+#include "control/spec/pcie.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard::report {
@@ -183,6 +184,29 @@ double share_of_on(const spec::TrafficSpec& t, Duration time) {
   return static_cast<double>(on.ps) / static_cast<double>(time.ps);
 }
 
+namespace {
+
+// What PCI Express carries are the octets of frames, with nothing around them.
+constexpr Framing kBusFraming{.preamble = 0, .gap = 0};
+
+// What a NIC's frames go over if that is slower than links: its slot, or an uplink that others want as well.
+std::optional<BitRate> bus_rate(const spec::Lab& lab, const spec::PortName& nic, const routing::PathTimes& times) {
+  const spec::NodeSpec& host = *lab.find(nic.node);
+  const auto rate = spec::pcie_rate(lab, host);
+  if (!rate || *rate < times.rate(nic)) return rate;
+  for (const spec::PcieGroup& group : spec::pcie_groups(lab, host)) {
+    if (std::ranges::find(group.nics, nic.port) == group.nics.end()) continue;
+    std::int64_t links = 0;
+    for (const int n : group.nics) links += times.rate({nic.node, n}).bps;
+    if (links > group.uplink.bps) return rate;
+  }
+  return std::nullopt;
+}
+
+double picoseconds(std::uint32_t octets, double bps) { return static_cast<double>(octets) * 8e12 / bps; }
+
+}  // namespace
+
 void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Bytes total, BitRate own_rate,
                 routing::PathTimes& times, FlowReport& r) {
   const spec::TrafficSpec& t = lab.spec().traffic[plan.traffic];
@@ -195,7 +219,19 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   const bool tagged = spec::tag_of(lab.spec(), plan.source, t).has_value();
   const Framing framing = tagged ? build::with_tag(times.framing(plan.source)) : times.framing(plan.source);
   const double efficiency = framing_efficiency(t, total, selective, sender.uet, framing);
-  const double burst_bps = static_cast<double>(rate.bps) * efficiency;
+  double burst_bps = static_cast<double>(rate.bps) * efficiency;
+  // As of links, it is what there is for the flow alone: others of the same NIC and of the same uplink do not count.
+  const auto sends = bus_rate(lab.spec(), plan.source, times);
+  const auto receives = bus_rate(lab.spec(), plan.destination, times);
+  double slowest_bus = 0;  // bit/s, if one is the limit
+  for (const auto& bus : {sends, receives}) {
+    if (!bus) continue;
+    const Framing around = tagged ? build::with_tag(kBusFraming) : kBusFraming;
+    const double bps = static_cast<double>(bus->bps) * framing_efficiency(t, total, selective, sender.uet, around);
+    if (bps >= burst_bps) continue;
+    burst_bps = bps;
+    slowest_bus = static_cast<double>(bus->bps);
+  }
   const double on = share_of_on(t, Duration{r.goodput_ns * 1000});
   r.limit_bps = burst_bps * on;
   r.offered_bps = static_cast<double>(own_rate.bps) * efficiency * on;
@@ -210,11 +246,15 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   const auto there = times.one_way(plan.source, plan.destination, frame);
   if (!there) return;
   // The last frame's own time is in what all of them take, and in the way of the last.
-  const std::uint32_t slot = times.framing(plan.source).slot(static_cast<std::uint32_t>(frame));
+  const auto octets = static_cast<std::uint32_t>(frame);
+  const double own = slowest_bus > 0 ? picoseconds(octets, slowest_bus)
+                                     : picoseconds(times.framing(plan.source).slot(octets),
+                                                   static_cast<double>(times.rate(plan.source).bps));
   const double sending = static_cast<double>(total.n) * 8e12 / burst_bps;
   const double silences = t.on > Duration{} ? std::max(0.0, std::ceil(sending / static_cast<double>(t.on.ps)) - 1) : 0;
-  double ps = sending + silences * static_cast<double>(t.off.ps) + static_cast<double>(there->ps) -
-              static_cast<double>(slot) * 8e12 / static_cast<double>(times.rate(plan.source).bps);
+  double ps = sending + silences * static_cast<double>(t.off.ps) + static_cast<double>(there->ps) - own;
+  // It is stored before it goes over the bus at its end.
+  if (receives) ps += picoseconds(octets, static_cast<double>(receives->bps));
   // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.
   const bool answered = t.has_messages() && !t.is_uc() && t.service != spec::UetService::kUud;
   if (answered)

@@ -23,7 +23,7 @@ class OperationTimes {
  public:
   OperationTimes(const jobs::Serving& serving, const std::vector<jobs::OperationSteps>& steps, const StepLookup& times)
       : steps_(steps), times_(times) {
-    for (std::uint32_t r = 0; r < steps.size(); ++r) {
+    for (std::uint32_t r = 0; r < serving.graph.ranks.size(); ++r) {
       std::vector<Instant>& own = began_.emplace_back(serving.graph.ranks[r].size(), Instant::never());
       for (std::uint32_t s = 0; s < steps[r].of_step.size(); ++s)
         if (const std::uint32_t o = steps[r].of_step[s]; o != Step::kNone) own[o] = std::min(own[o], times(r, s).began);
@@ -131,7 +131,7 @@ std::optional<InferenceFigures> inference_figures(const spec::Lab& lab, const sp
     out.requests_per_second = static_cast<double>(out.requests.size()) * 1e9 / out.duration_ns;
     out.tokens_per_second = tokens * 1e9 / out.duration_ns;
   }
-  for (std::uint32_t r = 0; r < steps.size(); ++r) {
+  for (std::uint32_t r = 0; r < c.traced.graph->ranks.size(); ++r) {
     std::vector<std::pair<Instant, Instant>> computing;
     for (std::uint32_t i = 0; i < c.traced.graph->ranks[r].size(); ++i) {
       const jobs::Operation& o = c.traced.graph->ranks[r][i];
@@ -146,9 +146,9 @@ std::optional<InferenceFigures> inference_figures(const spec::Lab& lab, const sp
 std::optional<InferenceFigures> inference_figures(const spec::Lab& lab, const build::Collective& collective) {
   for (const CollectiveRank* rank : collective.ranks)
     if (rank->record() == nullptr || rank->record()->repeats() == 0) return std::nullopt;
-  return inference_figures(lab, lab.collectives[collective.spec], collective.nics, [&](std::uint32_t rank, std::uint32_t step) {
-    return collective.ranks[rank]->record()->at(0, step);
-  });
+  return inference_figures(
+      lab, lab.collectives[collective.spec], collective.rank_nics(),
+      [&](std::uint32_t rank, std::uint32_t step) { return collective.ranks[rank]->record()->at(0, step); });
 }
 
 std::vector<NamedSpread> spreads(const InferenceFigures& f) {

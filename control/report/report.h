@@ -135,7 +135,7 @@ struct FlowReport {
   // QPs: what a REQ of the connection manager and its REP would take on an empty fabric, before a first packet may go.
   // Computed: the QPs of flows are connected without a word. A PDC is set up by its first packet.
   std::optional<std::int64_t> handshake_ns;
-  double limit_bps = 0;  // of goodput: what framing leaves of the slower NIC, or of the flow's rate; the mean
+  double limit_bps = 0;  // of goodput: what framing leaves of NICs, PCI Express or the flow's rate; the mean
   std::optional<std::int64_t>
       ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
   Percentiles latency_ns;

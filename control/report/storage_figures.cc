@@ -102,6 +102,7 @@ std::string storage_text(const std::string& name, const StorageFigures& f) {
   for (std::size_t e = 1; e < f.eras.size(); ++e) {
     const StorageFigures::Era& era = f.eras[e];
     part("from step {} on {} of {} copies", era.first_step, era.copies, f.eras.front().copies);
+    if (era.copies == f.eras.front().copies) continue;
     if (era.tokens_per_second && f.eras.front().tokens_per_second)
       fmt::format_to(out, ", {:.4g} tokens/s instead of {:.4g}", *era.tokens_per_second, *f.eras.front().tokens_per_second);
   }

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "control/collectives/channels.h"
+#include "control/collectives/nccl_in_network.h"
+#include "control/collectives/scale_up_latency.h"
 #include "control/collectives/scale_up_share.h"
 #include "control/collectives/skewed_matrix.h"
 #include "control/spec/input_error.h"
@@ -64,9 +66,11 @@ bool has_storage_class(const CollectiveSpec& c) { return c.is_job() && c.job->st
 }  // namespace
 
 TrafficSpec like_traffic(const CollectiveSpec& c, std::size_t ranks, std::uint32_t a, std::uint32_t b) {
-  // Those that store are the last ones.
-  const bool stores = has_storage_class(c) && std::max(a, b) >= ranks - static_cast<std::size_t>(c.job->training.storage.ranks);
-  return stores ? like_storage(c) : like_traffic(c);
+  // Those that store are the last ones of the ranks.
+  const auto stores = [&](std::uint32_t r) {
+    return r < ranks && r >= ranks - static_cast<std::size_t>(c.job->training.storage.ranks);
+  };
+  return has_storage_class(c) && (stores(a) || stores(b)) ? like_storage(c) : like_traffic(c);
 }
 
 std::vector<TrafficSpec> all_like_traffic(const CollectiveSpec& c) {
@@ -141,8 +145,12 @@ std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
   return nics;
 }
 
+bool is_in_switches(const CollectiveSpec& c) {
+  return c.is_graph() ? c.algorithm && (*c.algorithm)->in_switches : c.used_algorithm()->in_switches;
+}
+
 std::vector<RankAt> reducers(const Lab& lab, const CollectiveSpec& collective) {
-  if (collective.is_graph() || !collective.used_algorithm()->in_switches) return {};
+  if (!is_in_switches(collective)) return {};
   std::vector<RankAt> all;
   for (PortName& nic : reducers(lab)) all.push_back({std::move(nic), 0});
   for (PortName& nic : network_reducers(lab, ranks(lab, collective))) all.push_back({std::move(nic), RankAt::kReducer});
@@ -165,33 +173,15 @@ std::vector<double> slowness_of(const CollectiveSpec& c, std::size_t ranks) {
   return slowness;
 }
 
-namespace {
-
-// A protocol's cost of a message within a scale-up network has the latency of that network in it.
-std::vector<RankProgram> without_latency(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics,
-                                         std::vector<RankProgram> programs) {
-  if (c.protocol == collectives::Protocol::kNone) return programs;
-  for (std::size_t r = 0; r < nics.size(); ++r) {  // without reducers, which cost nothing
-    const auto& network = lab.hosts.at(lab.find(nics[r].node)->profile).scale_up;
-    if (!network) continue;
-    for (CollectiveStep& s : programs[r].steps)
-      if (s.receives() && programs[r].connections[s.connection].scale_up)
-        s.time = std::max(s.time - network->latency, Duration{});
-  }
-  return programs;
-}
-
-}  // namespace
-
 std::vector<RankProgram> programs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
   if (!c.is_graph())
-    return without_latency(lab, c, nics, collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size())));
+    return collectives::plan_collective(shape_of(lab, c, nics), static_cast<std::uint32_t>(nics.size()));
   const jobs::CompileOptions options = compile_options(lab, c, nics);
   if (const double all = jobs::messages(c.traced.whole(), options); all > kMostCollectiveMessages)
     throw InputError(fmt::format("{}.chunk: a step needs about {:.0f} messages; expected at most {:.0f}: larger chunks, fewer "
                                  "segments or ranks, or `railyard estimate`",
                                  c.path(), all, kMostCollectiveMessages));
-  return without_latency(lab, c, nics, jobs::compile(c.traced.whole(), c.traced.whole_matches(), options));
+  return jobs::compile(c.traced.whole(), c.traced.whole_matches(), options);
 }
 
 namespace {
@@ -208,6 +198,12 @@ double scale_up_rate(const Lab& lab, const PortName& nic) {
   const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up;
   return said ? gigabytes(said->rate) : 0;
 }
+// Of the first rank that has a scale-up network.
+Duration scale_up_latency(const Lab& lab, const std::vector<PortName>& nics) {
+  for (const PortName& nic : nics)
+    if (const auto& said = lab.hosts.at(lab.find(nic.node)->profile).scale_up) return said->latency;
+  return {};
+}
 
 collectives::NcclSystem system_of(const Lab& lab, const std::vector<PortName>& nics) {
   const RankPlaces where = places(lab, nics);
@@ -217,11 +213,24 @@ collectives::NcclSystem system_of(const Lab& lab, const std::vector<PortName>& n
 
 }  // namespace
 
+namespace {
+
+collectives::NcclReduction nccl_reduction(const Lab& lab, const std::vector<PortName>& nics) {
+  collectives::NcclReduction out{.scale_up = !network_reducers(lab, nics).empty()};
+  if (has_agents(lab, nics)) return {};
+  if (!reducers(lab).empty())
+    out.network = !collectives::reduction_problem({.host = places(lab, nics).host, .reduction = reduction_network(lab, nics)},
+                                                  static_cast<std::uint32_t>(nics.size()));
+  return out;
+}
+
+}  // namespace
+
 collectives::ProtocolChoice choice_of_nccl(const Lab& lab, const CollectiveSpec& c) {
   const std::vector<PortName> nics = ranks(lab, c);
   if (nics.size() < 2) return {};  // an error elsewhere
   return collectives::nccl_choice(c.collective, c.algorithm.value_or(nullptr), static_cast<std::uint64_t>(c.size.n),
-                                  system_of(lab, nics));
+                                  system_of(lab, nics), nccl_reduction(lab, nics));
 }
 
 collectives::ProtocolCosts costs_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
@@ -230,17 +239,11 @@ collectives::ProtocolCosts costs_of(const Lab& lab, const CollectiveSpec& c, con
   if (c.step_cost)
     return {.launch = collectives::protocol_costs(c.used_protocol(), *c.used_algorithm(), CollectiveOperation::kSendRecv, {}, 1).launch};
   const collectives::NcclSystem system = system_of(lab, nics);
-  collectives::ProtocolCosts costs = collectives::protocol_costs(c.used_protocol(), *c.used_algorithm(), c.collective, system,
-                                                                 static_cast<std::uint32_t>(c.channel_count()));
-  // What a ring's steps cost within scale-up networks has their latency in it, which its messages have as well.
-  if (const auto& network = lab.hosts.at(lab.find(nics[0].node)->profile).scale_up;
-      network && costs.scale_up_step == Duration{} && system.hosts < system.ranks) {
-    const double steps = (c.collective == CollectiveOperation::kAllReduce ? 2.0 : 1.0) * (system.ranks - 1) *
-                         (1 - static_cast<double>(system.hosts == 1 ? 0 : system.hosts) / system.ranks);
-    costs.launch = std::max(costs.launch - Duration{static_cast<std::int64_t>(steps * static_cast<double>(network->latency.ps))},
-                            Duration{});
-  }
-  return costs;
+  const collectives::Algorithm& algorithm = *c.used_algorithm();
+  const auto channels = static_cast<std::uint32_t>(c.channel_count());
+  return collectives::without_scale_up_latency(
+      collectives::protocol_costs(c.used_protocol(), algorithm, c.collective, system, channels), algorithm, c.collective,
+      system, scale_up_latency(lab, nics));
 }
 
 double scale_up_share(const Lab& lab, const CollectiveSpec& c) {
@@ -258,10 +261,13 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, co
           .rail = std::move(where.rail),
           .tray = std::move(where.tray),
           .leaf = leaves(lab, nics),
+          .algorithm = c.algorithm.value_or(nullptr),
+          .reduction = is_in_switches(c) ? reduction_network(lab, nics) : collectives::ReductionNetwork{},
           .slowness = slowness_of(c, nics.size()),
           .protocol = c.protocol,
           .step_costs = !c.step_cost.has_value(),
           .scale_up_rate = nics.empty() ? 0 : scale_up_rate(lab, nics[0]),
+          .scale_up_latency = scale_up_latency(lab, nics),
           .nic_rate = nics.empty() ? 0 : nic_rate(lab, nics[0])};
 }
 

@@ -13,7 +13,8 @@ namespace railyard::spec {
 
 // What its packets look like, as those of traffic do.
 TrafficSpec like_traffic(const CollectiveSpec& collective);
-// The same of its messages between two of so many `ranks`: what a job stores and reads may have a class of its own.
+// The same of its messages between two of so many `ranks`, or behind them reducers: what a job stores and reads may have a class
+// of its own.
 TrafficSpec like_traffic(const CollectiveSpec& collective, std::size_t ranks, std::uint32_t a, std::uint32_t b);
 // All kinds of messages, each once.
 std::vector<TrafficSpec> all_like_traffic(const CollectiveSpec& collective);
@@ -45,6 +46,8 @@ std::string format(const Lab& lab, const RankAt& rank);
 // Rank r's NIC; GPUs may share one.
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
 
+// Whether switches do it; of a job or a trace, its collectives as far as they can.
+bool is_in_switches(const CollectiveSpec& collective);
 // What takes part without being a rank: the reducers in switches, if its algorithm needs them. Its programs are behind those of
 // the ranks, in this order.
 std::vector<RankAt> reducers(const Lab& lab, const CollectiveSpec& collective);

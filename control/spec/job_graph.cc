@@ -29,6 +29,12 @@ void check_storage(const jobs::Storage& s, const Tree& said) {
     if (f.rank && f.elastic == jobs::Elastic::kOff)
       said.at_or_self("failures").fail(fmt::format("step {}: rank {} is replaced, whichever it is; expected no rank, or elastic: "
                                                    "smaller-batch or same-batch", f.step, *f.rank));
+    if (f.returns > 0 && f.elastic == jobs::Elastic::kOff)
+      said.at_or_self("failures").fail(fmt::format("step {}: returns, but no copy is left out; expected elastic: smaller-batch or "
+                                                   "same-batch, or no returns", f.step));
+    if (f.returns > 0 && (f.returns <= f.step || f.returns > s.steps))
+      said.at_or_self("failures").fail(fmt::format("step {}: its copy returns in step {}; expected {}..{}", f.step, f.returns,
+                                                   f.step + 1, s.steps));
     if (f.step > s.steps) said.at_or_self("failures").fail(fmt::format("step {} of {}; expected 1..{}", f.step, s.steps, s.steps));
     if (std::ranges::find(steps, f.step) != steps.end())
       said.at_or_self("failures").fail(fmt::format("step {} fails twice; expected each step once", f.step));

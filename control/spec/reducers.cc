@@ -27,6 +27,13 @@ void add_profile(Lab& lab) {
   lab.hosts.emplace(kProfile, std::move(profile));
 }
 
+// Of the switch at the other end of a host's link.
+int vlan_at(const Lab& lab, const PortName& port) {
+  const auto& vlans = lab.find(port.node)->vlans;
+  const auto found = vlans.find(port.port);
+  return found == vlans.end() ? VlanSpec{}.native : found->second.native;
+}
+
 // Of a switch: its links together, and the last port that has one.
 struct Links {
   BitRate rate{};
@@ -50,6 +57,7 @@ void add_reducers(Draft& draft) {
       l.last_port = std::max(l.last_port, end->port);
       l.mtu = std::max(l.mtu, link.mtu);
     }
+  const std::set<int> vlans = vlans_of_hosts(lab);
   const std::size_t nodes = lab.nodes.size();
   for (std::size_t n = 0; n < nodes; ++n) {
     const NodeSpec node = lab.nodes[n];
@@ -79,10 +87,24 @@ void add_reducers(Draft& draft) {
     link.delay = {};
     link.cable.reset();
     link.mtu = of.mtu;
+    if (vlans.size() == 1 && *vlans.begin() != VlanSpec{}.native)
+      lab.nodes[n].vlans[link.b.port] = {.native = *vlans.begin(), .all_tagged = false, .tagged = {}};
     link.place = node.place;
     draft.links.push_back(&said);
   }
   lab.make_index();
+}
+
+std::set<int> vlans_of_hosts(const Lab& lab) {
+  std::set<int> all;
+  for (const LinkSpec& link : lab.links)
+    for (const auto& [end, other] : {std::pair{&link.a, &link.b}, std::pair{&link.b, &link.a}}) {
+      const NodeSpec* const host = lab.find(end->node);
+      const NodeSpec* const peer = lab.find(other->node);
+      if (host == nullptr || host->kind != NodeSpec::Kind::kHost || host->reduces) continue;
+      if (peer != nullptr && peer->kind == NodeSpec::Kind::kSwitch) all.insert(vlan_at(lab, *other));
+    }
+  return all;
 }
 
 std::vector<PortName> reducers(const Lab& lab) {

@@ -2,6 +2,7 @@
 // switch. Messages of collectives with the algorithm in-network go to it and from it.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "control/collectives/reduction.h"
@@ -11,8 +12,12 @@
 namespace railyard::spec {
 
 // Adds "<switch>-reducer", with a link without delay, where the file (such as one that `railyard show` made) has none yet. Its
-// profile is `reducer`: what the file says of that, or the default profile without GPUs, scale-up network and PCI Express.
+// profile is `reducer`: what the file says of that, or the default profile without GPUs, scale-up network and PCI Express. It is
+// in the VLAN of all hosts; if these are in several, in VLAN 1.
 void add_reducers(Draft& draft);
+
+// VLANs of the ports of switches that lead to hosts, without reducers.
+std::set<int> vlans_of_hosts(const Lab& lab);
 
 // The NICs of all reducers of switches, in the order of the lab.
 std::vector<PortName> reducers(const Lab& lab);

@@ -57,6 +57,10 @@ bool can_be_built(const std::string& fabric) {
   }
 }
 
+bool has_several_nics(const spec::Lab& lab) {
+  return std::ranges::any_of(lab.nodes, [](const spec::NodeSpec& n) { return n.nics.size() > 1; });
+}
+
 // The fabric with the least buffer that has room for all that is set aside, and something to share. Of ASICs only if
 // they have ports enough, and fast ones.
 std::string random_fabric(Seed seed) {
@@ -66,11 +70,16 @@ std::string random_fabric(Seed seed) {
   std::string fabric;
   for (const bool with_asics : {true, false})
     for (int mib = 2; mib <= 4096; mib *= 2) {
-      const std::string profiles = random_profiles(seed, mib, with_asics);
-      // What cuts through has no links that retry.
-      const bool llr = retries && profiles.find("cut-through") == std::string::npos;
-      fabric = head + profiles + qos + random_topology(seed, llr);
-      if (can_be_built(fabric)) return fabric;
+      const auto with_pcie = [&](const std::string& pcie) {
+        const std::string profiles = random_profiles(seed, mib, with_asics, pcie);
+        // What cuts through has no links that retry.
+        const bool llr = retries && profiles.find("cut-through") == std::string::npos;
+        return head + profiles + qos + random_topology(seed, llr);
+      };
+      fabric = with_pcie("");
+      if (!can_be_built(fabric)) continue;
+      const spec::Lab lab = spec::parse(fabric, "swarm");
+      return has_several_nics(lab) ? with_pcie(random_pcie(seed, gbps_of_hosts(lab))) : fabric;
     }
   return fabric;
 }

@@ -18,8 +18,10 @@ std::string random_topology(Seed seed, bool llr);
 // Whether its lossless classes change on the way, for which the QoS profiles need classes that nobody has set.
 bool changes_classes(Seed seed);
 // `switches:` and `hosts:`; the buffers have `buffer_mib`, but those of some that are ASICs (topologies/profiles/) as
-// they are, which need not fit the fabric.
-std::string random_profiles(Seed seed, int buffer_mib, bool with_asics);
+// they are, which need not fit the fabric. `pcie`: random_pcie(), or nothing.
+std::string random_profiles(Seed seed, int buffer_mib, bool with_asics, const std::string& pcie);
+// Of hosts with several NICs, with links of so many Gb/s: a slot for each, and an uplink that some share. In some labs nothing.
+std::string random_pcie(Seed seed, std::int64_t gbps);
 // `qos:` with the profiles "default" and "other", which agree on what is lossless.
 std::string random_qos(Seed seed);
 // `lab` is the fabric alone.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/pcie.h"
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
 #include "control/workload/flow_plan.h"
@@ -16,7 +17,7 @@ constexpr int kOverhead = 100;  // of headers, at least
 std::vector<std::string> names_of_hosts(const spec::Lab& lab) {
   std::vector<std::string> names;
   for (const spec::NodeSpec& n : lab.nodes)
-    if (n.kind == spec::NodeSpec::Kind::kHost) names.push_back(n.name);
+    if (n.kind == spec::NodeSpec::Kind::kHost && !n.reduces) names.push_back(n.name);
   return names;
 }
 
@@ -38,6 +39,8 @@ class Traffic {
     if (draw.percent(75)) add([&](Draw& d) { return incast(d, true); });
     if (draw.percent(60)) add([&](Draw& d) { return incast(d, false); });
     for (std::int64_t n = draw.between(0, 2); n > 0; --n) add([&](Draw& d) { return anything(d); });
+    if (const std::string host = shared_nic(); !host.empty())
+      for (const bool sends : {true, false}) add([&](Draw& d) { return at_second_nic(d, host, sends); });
     return std::move(items_);
   }
 
@@ -76,8 +79,21 @@ class Traffic {
   std::string ends() const {
     std::set<std::size_t> nics;
     for (const spec::NodeSpec& n : lab_.nodes)
-      if (n.kind == spec::NodeSpec::Kind::kHost) nics.insert(n.nics.size());
+      if (n.kind == spec::NodeSpec::Kind::kHost && !n.reduces) nics.insert(n.nics.size());
     return nics.size() == 1 ? "" : R"(from: "h*:1", to: "h*:1", )";
+  }
+
+  // A second NIC that shares an uplink with the first one, where others have no second one and all traffic is of the first.
+  std::string shared_nic() const {
+    if (ends().empty()) return "";
+    for (const spec::NodeSpec& n : lab_.nodes)
+      if (!spec::pcie_groups(lab_, n).empty()) return n.name;
+    return "";
+  }
+  std::string at_second_nic(Draw& draw, const std::string& host, bool sends) const {
+    const std::string second = host + ":2", other = (hosts_.front() == host ? hosts_.back() : hosts_.front()) + ":1";
+    return Text{"pattern: pairs, from: \"{}\", to: \"{}\", {}, {}", sends ? second : other, sends ? other : second,
+                frames(draw, traffic_class(draw, draw.percent(50))), rate(draw, 30, 100)};
   }
 
   std::string everywhere(Draw& draw) const {

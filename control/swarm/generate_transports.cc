@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "control/collectives/reduction.h"
 #include "control/collectives/registry.h"
 #include "control/spec/collective_ranks.h"
+#include "control/spec/reducers.h"
 #include "control/spec/select.h"
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
@@ -120,7 +122,7 @@ class Messages {
   Messages(Seed seed, const spec::Lab& lab) : seed_(seed), lab_(lab) {
     std::set<std::size_t> nics;
     for (const spec::NodeSpec& n : lab.nodes) {
-      if (n.kind != spec::NodeSpec::Kind::kHost) continue;
+      if (n.kind != spec::NodeSpec::Kind::kHost || n.reduces) continue;
       hosts_.push_back(n.name);
       nics.insert(n.nics.size());
     }
@@ -265,16 +267,27 @@ class Messages {
     return fmt::format(", path-mtu: {}, dscp: {}, ip: {}, ecn: {}", uet_mtu_, data.dscp, uet_ip_, data.ect);
   }
 
+  // Any that can be used among all hosts; mostly that in switches, if they reduce.
+  const collectives::Algorithm& algorithm(Draw& draw, collectives::Operation operation) const {
+    const std::vector<spec::PortName> nics = spec::rank_nics(lab_, {"h*:1"});
+    const collectives::Layout layout = spec::layout(lab_, nics);
+    std::vector<const collectives::Algorithm*> all = collectives::algorithms(operation);
+    std::erase_if(all, [&](const auto* a) {
+      return a->refusal(layout) || (a->in_switches && collectives::reduction_problem(
+                                                          {.host = spec::places(lab_, nics).host,
+                                                           .reduction = spec::reduction_network(lab_, nics)},
+                                                          static_cast<std::uint32_t>(nics.size())));
+    });
+    const auto in_switches = std::ranges::find_if(all, [](const auto* a) { return a->in_switches; });
+    return in_switches != all.end() && draw.percent(70) ? **in_switches : *draw.of(all);
+  }
+
   std::string collective(Draw& draw, bool uet) const {
     const auto n = static_cast<std::int64_t>(hosts_.size());
     using enum collectives::Operation;
     const collectives::Operation operation =
         draw.of({kAllReduce, kAllReduce, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast});
-    // Any algorithm that can be used among these ranks.
-    const collectives::Layout layout = spec::layout(lab_, spec::rank_nics(lab_, {"h*:1"}));
-    std::vector<const collectives::Algorithm*> algorithms = collectives::algorithms(operation);
-    std::erase_if(algorithms, [&](const auto* a) { return a->refusal(layout).has_value(); });
-    const std::string what = fmt::format("collective: {}, algorithm: {}", name(operation), draw.of(algorithms)->name);
+    const std::string what = fmt::format("collective: {}, algorithm: {}", name(operation), algorithm(draw, operation).name);
     const std::string carrier = uet ? Text{"uet, service: {}{}", draw.of({"rud", "rod"}), uet_packets(draw)}
                                     : Text{"roce, path-mtu: {}, dscp: {}, ip: {}, ecn: {}", draw.of(path_mtus(256)),
                                            roce_dscp(draw), draw.of({4, 4, 6}), draw.percent(75)};

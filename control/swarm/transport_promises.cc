@@ -182,6 +182,9 @@ void TransportPromises::count(Outcome& o) const {
       o.failures += rank->failure() ? 1u : 0u;
     }
     o.features.insert(uet ? "UET collective" : "RoCE collective");
+    if (c.reducers > 0) o.features.insert("in-network coll.");
+    if (std::ranges::any_of(c.ranks, [](const CollectiveRank* r) { return r->scale_up().has_value(); }))
+      o.features.insert("scale-up network");
   }
 }
 

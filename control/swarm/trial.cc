@@ -14,6 +14,7 @@
 #include "control/rerouting/route_updates.h"
 #include "control/routing/buffer_cycles.h"
 #include "control/spec/load.h"
+#include "control/spec/pcie.h"
 #include "control/spec/value.h"
 #include "control/swarm/figure_promises.h"
 #include "control/swarm/int_promises.h"
@@ -70,6 +71,8 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
   if (std::ranges::any_of(lab.links, [](const spec::LinkSpec& l) { return l.llr.has_value(); })) out.insert("LLR");
   for (const spec::NodeSpec& n : lab.nodes) {
     if (n.nics.size() > 1) out.insert("several NICs");
+    if (!spec::pcie_groups(lab, n).empty()) out.insert("shared PCIe");
+    if (n.reduces) out.insert("reducing switch");
     if (n.kind == spec::NodeSpec::Kind::kHost && lab.hosts.at(n.profile).pfc != spec::PfcMode::kAuto)
       out.insert("PFC not by class");
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;

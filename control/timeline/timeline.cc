@@ -125,7 +125,7 @@ std::optional<Timeline> timeline_of(const build::BuiltLab& lab, const build::Col
     programs.push_back(&rank->program());
   }
   Timeline out;
-  out.work = work_of(lab.spec(), lab.spec().collectives[collective.spec], collective.nics, programs);
+  out.work = work_of(lab.spec(), lab.spec().collectives[collective.spec], collective.rank_nics(), programs);
   for (std::size_t r = 0; r < collective.ranks.size(); ++r)
     out.ranks.push_back(spec::format(lab.spec(), {collective.nics[r], collective.gpus[r]}));
   const spec::CollectiveSpec& c = lab.spec().collectives[collective.spec];

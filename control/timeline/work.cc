@@ -85,6 +85,11 @@ Work of_graph(const spec::Lab& lab, const spec::CollectiveSpec& c, const std::ve
                      .with = o.with});
     work.of_step.push_back(std::move(steps[r].of_step));
   }
+  // Reducers have messages, and no operations.
+  for (std::size_t r = graph.ranks.size(); r < steps.size(); ++r) {
+    work.operations.emplace_back();
+    work.of_step.push_back(std::move(steps[r].of_step));
+  }
   return work;
 }
 

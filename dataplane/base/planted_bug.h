@@ -31,6 +31,8 @@ enum class PlantedBug : std::uint8_t {
   kStaleNextHop,         // a way that routing has given up stays in the switch's table
   kBfdNeverFires,        // a session stays up however long nothing is heard
   kNoClassChange,        // frames cross a date line in the class that they are in
+  kBusForgetsWaiting,    // an uplink that NICs share is free again, and those whose frames wait for it do not hear of it
+  kReducerForgetsEarly,  // what comes to a reducer before its repeat begins is not added
   kCount
 };
 
@@ -55,6 +57,8 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(PlantedBu
     "stale-next-hop",
     "bfd-never-fires",
     "no-class-change",
+    "bus-forgets-waiting",
+    "reducer-forgets-early",
 };
 
 constexpr std::optional<PlantedBug> planted_bug_named(std::string_view name) noexcept {

@@ -174,7 +174,8 @@ void Host::on_received(Instant now, PortIndex port) {
   const ReceiveBuffer::Held held = nic.receive.pop();
   signal_pause(now, port, held.priority);
   set_timer(receive_slot(port), nic.receive.next());
-  if (nic.shared_bus != kOwnBus) carry_received(now, nic.shared_bus);
+  if (nic.shared_bus != kOwnBus && (nic.receive.wants_bus() || !planted(PlantedBug::kBusForgetsWaiting)))
+    carry_received(now, nic.shared_bus);
   if (held.packet->has(Packet::kTagged) && !nic.keeps_tags) [[unlikely]]
     pop_vlan_tag(*held.packet);
   const RxFrame frame{now, held.packet->sent - skew(now), held.packet->header_span(), payload_seen(*held.packet),

@@ -168,6 +168,60 @@ TEST(InNetworkReduction, HostsWhoseScaleUpNetworksReduceSendTheirSum) {
   EXPECT_LE(seconds(c), 1.3 * (8e6 * 8 / kRate + 64e6 * 8 / 3600e9));
 }
 
+// Two hosts of four GPUs whose switches and scale-up networks reduce.
+std::string lab_with_job(const std::string& keys) {
+  return "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 2, host-link: { rate: 100Gbps, cable: 3m }, "
+         "fabric-link: { rate: 100Gbps, cable: 30m } }\n"
+         "hosts: { default: { gpus: 4, scale-up: { rate: 800Gbps, latency: 1us, reduces: true } } }\n"
+         "switches: { default: { reduction: {} } }\njobs:\n"
+         "  - { name: j, algorithm: in-network, steps: 3, chunk: 16KiB, forward: 20us, backward: 40us, " + keys + ",\n"
+         "      model: { layers: 4, hidden: 64, heads: 4, feed-forward: 128, vocabulary: 256, sequence: 64 } }\n";
+}
+
+// Collectives of one rank's program are in its part of the reducers' memory each, and several of them go on at once.
+TEST(InNetworkReduction, BringsTheRightOctetsToTheRanksOfJobs) {
+  for (const char* job : {"parallelism: { tp: 4, dp: 2 }, microbatches: 2",                         // in hosts, and between them
+                          "parallelism: { tp: 2, dp: 4 }, sharding: zero-1",
+                          "parallelism: { dp: 8 }, sharding: zero-3, segments: 2, microbatches: 2",
+                          "parallelism: { tp: 2, pp: 2, dp: 2 }, microbatches: 4, sequence-parallel: true",
+                          "parallelism: { dp: 2, tp: 4, order: [dp, tp, pp, cp] }"})
+    for (const char* payload : {"elided", "real"})
+      for (const char* transport : {"roce", "uet"}) {
+        SCOPED_TRACE(std::string(job) + " " + payload + " " + transport);
+        Scenario s(lab_with_job(job), {std::string("run.payload=") + payload, std::string("jobs.j.transport=") + transport});
+        const report::CollectiveReport c = s.run_collectives().at(0);
+        EXPECT_TRUE(c.verified) << c.stalled << c.wrong;
+        EXPECT_EQ(c.iterations.size(), 3u);
+        EXPECT_EQ(c.ranks.size(), 8u);
+      }
+}
+
+// Gradients go to the switches once and come back once, where a ring sends 2 (n - 1) / n of them.
+TEST(InNetworkReduction, AStepOfDataParallelismIsItsClosedForm) {
+  const std::string lab =
+      "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 4 }\n"
+      "defaults: { link: { rate: 400Gbps, cable: 3m } }\nhosts: { default: { roce: { congestion: none } } }\n"
+      "switches: { default: { reduction: {} } }\njobs:\n  - { name: j, forward: 1ms, backward: 2ms, segments: 1, overlap: false,\n"
+      "      model: { layers: 4, hidden: 512, heads: 8, feed-forward: 2048, vocabulary: 0, sequence: 64 }, chunk: 64KiB";
+  Scenario s(lab + ", algorithm: in-network }\n");
+  const auto estimated = estimate::estimate(s.lab().spec(), {.least_chunk = 0});
+  ASSERT_TRUE(estimated) << estimated.error();
+  const report::CollectiveReport c = s.run_collectives().at(0);
+  const double once = static_cast<double>(c.bytes) * 8 / kRate;
+  EXPECT_GE(seconds(c), 3e-3 + once);
+  EXPECT_LE(seconds(c), 3e-3 + 1.05 * once);
+  EXPECT_NEAR(static_cast<double>(estimated->collectives[0].time.ps) / 1e12, seconds(c), 0.03 * once);
+  Scenario ring(lab + " }\n");
+  EXPECT_GE(seconds(ring.run_collectives().at(0)), 3e-3 + 1.75 * once);
+}
+
+// What only stores sends nothing to reducers, and has its class.
+TEST(InNetworkReduction, AJobStoresBesides) {
+  Scenario s(lab_with_job("parallelism: { dp: 2, tp: 2 }, storage: [\"h2:3\", \"h2:4\"], storage-dscp: 8, checkpoint: { every: 1 }"));
+  const report::CollectiveReport c = s.run_collectives().at(0);
+  EXPECT_TRUE(c.verified) << c.stalled << c.wrong;
+}
+
 TEST(InNetworkReduction, IsTheSameOnAnyNumberOfWorkers) {
   const auto digest = [](std::size_t workers) {
     EngineConfig config;

@@ -338,6 +338,35 @@ TEST(ElasticJobs, LeaveOutTheWholeCopyOfARank) {
   EXPECT_GT(s.at("h3:1", 3).tx_octets, 2 * s.at("h4:1", 3).tx_octets);
 }
 
+// 1 2| 3x | 3 4| > 5 6| 7: a copy that returns after a checkpoint. All of them compute and read then, at once.
+TEST(ElasticJobs, ACopyReturns) {
+  for (const char* elastic : {"smaller-batch", "same-batch"})
+    for (const char* more : {"jobs.train.transport=roce", "jobs.train.transport=uet", "run.payload=real"}) {
+      SCOPED_TRACE(std::string(elastic) + " " + more);
+      Scenario s(elastic_lab(std::string("elastic: ") + elastic + ", returns: 6"), {more, "jobs.train.steps=9"});
+      const auto estimated = estimate::estimate(s.lab().spec(), {.least_chunk = 0});
+      ASSERT_TRUE(estimated) << estimated.error();
+      const report::CollectiveReport c = run(s);
+      ASSERT_TRUE(c.verified) << c.stalled << c.wrong;
+      const report::StorageFigures& f = *c.storage;
+      EXPECT_EQ(f.lost_steps, 1);
+      EXPECT_EQ(f.restores, 2);
+      ASSERT_EQ(f.eras.size(), 3u);
+      EXPECT_EQ(f.eras[1].copies, 3);
+      EXPECT_EQ(f.eras[1].steps, 2);
+      EXPECT_EQ(f.eras[2].copies, 4);
+      EXPECT_EQ(f.eras[2].first_step, 6);
+      EXPECT_EQ(f.eras[2].steps, 4);
+      const double all = elastic_step_ns(4, 3);
+      for (const std::size_t era : {0u, 2u}) EXPECT_NEAR(static_cast<double>(*f.eras[era].step_ns), all, 0.01 * all) << era;
+      // The step that it returns with begins when the one before has ended.
+      const double began = static_cast<double>(c.iterations[5].start_ns);
+      EXPECT_NEAR(began, static_cast<double>(c.iterations[4].start_ns + *c.iterations[4].time_ns), 20e3);
+      EXPECT_GT(*c.iterations[5].time_ns, 7'000'000 + all);
+      EXPECT_NEAR(*estimated->collectives[0].storage->ettr, *f.ettr, 0.01);
+    }
+}
+
 TEST(ElasticJobs, EstimatesAreNearTheRun) {
   Scenario s(elastic_lab("elastic: same-batch"));
   const auto estimated = estimate::estimate(s.lab().spec(), {.least_chunk = 0});

@@ -6,6 +6,7 @@
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/hash.h"
+#include "dataplane/base/planted_bug.h"
 
 namespace railyard {
 namespace {
@@ -168,6 +169,7 @@ void CollectiveRank::launch(Instant now) {
   std::vector<Arrival> early;
   std::swap(early, early_);
   for (const Arrival& a : early) {
+    if (planted(PlantedBug::kReducerForgetsEarly) && program_.reducer_latency && a.repeat == repeat) continue;
     if (a.repeat == repeat)
       take(now, a);
     else

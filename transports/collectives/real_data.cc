@@ -55,8 +55,10 @@ std::uint64_t RealData::factor(std::uint32_t rank, std::uint32_t repeat) const n
 
 void RealData::begin(const RankProgram& program, std::uint32_t repeat) {
   std::byte* const data = memory_.data() + base(repeat);
-  // What a reducer added two repeats ago. (Of what is only passed on, some may be there already.)
-  if (program.reducer_latency && program.reduces) std::fill_n(data, program.data_octets, std::byte{});
+  // What a reducer added two repeats ago. Of what it only passes on, some may be there already.
+  if (program.reducer_latency)
+    for (const CollectiveStep& s : program.steps)
+      if (s.kind == CollectiveStep::Kind::kReduce) std::fill_n(data + s.offset, s.octets, std::byte{});
   for (const CollectiveExtent& e : program.inputs) {
     const std::uint64_t s = factor(e.rank, repeat);
     for (std::uint64_t o = 0; o < e.octets; o += element_) {

@@ -116,7 +116,8 @@ constexpr Field kFlows[] = {
      "start to completion at the posting NIC; UC, UUD, generators: start to arrival of the last packet"},
     {"latency_ns.*", "ns", "packet latency: first byte sent to arrival of the whole packet", kOfPercentiles},
     {"limit_bps", "bit/s",
-     "payload rate limit: rate of the slower NIC or of the flow, less framing; with on/off: mean over goodput_ns"},
+     "payload rate limit of the flow alone: rate of the slower NIC, of its PCI Express slot or uplink, or of the flow, less "
+     "framing; with on/off: mean over goodput_ns"},
     {"offered_bps", "bit/s",
      "offered payload rate: the flow's rate less framing, with on/off its mean over goodput_ns; null: no rate"},
     {"arrival_bps", "bit/s",

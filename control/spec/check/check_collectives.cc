@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/spec/check/check.h"
 #include "control/spec/check/check_uet.h"
@@ -13,6 +14,7 @@
 #include "control/spec/check/traffic_ends.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/rank_links.h"
+#include "control/spec/reducers.h"
 #include "control/spec/suggest.h"
 
 namespace railyard::spec {
@@ -85,13 +87,32 @@ class CollectiveCheck {
 
   void check_reduction() {
     ends_ = ranks_;
-    if (c_.is_graph() || !c_.used_algorithm()->in_switches) return;
+    if (!is_in_switches(c_)) return;
+    const CollectiveAlgorithm algorithm = c_.algorithm.value_or(c_.used_algorithm());
     if (has_agents(lab_, ranks_))
       at("algorithm").fail(fmt::format("{}: a rank is an agent's, and agents do not send to reducers; expected built-in hosts",
-                                       c_.used_algorithm()->name));
-    if (const auto problem = collectives::reduction_problem(shape_of(lab_, c_, ranks_), static_cast<std::uint32_t>(ranks_.size())))
-      at("ranks").fail(fmt::format("{}: {}", c_.used_algorithm()->name, *problem));
+                                       algorithm->name));
+    if (c_.is_graph())
+      check_reduction_of_graph(*algorithm);
+    else if (const auto problem =
+                 collectives::reduction_problem(shape_of(lab_, c_, ranks_), static_cast<std::uint32_t>(ranks_.size())))
+      at("ranks").fail(fmt::format("{}: {}", algorithm->name, *problem));
     for (RankAt& reducer : reducers(lab_, c_)) ends_.push_back(std::move(reducer.nic));
+    if (const std::set<int> vlans = vlans_of_hosts(lab_); vlans.size() > 1 && !reducers(lab_).empty())
+      at("algorithm").fail(fmt::format("{}: hosts are in several VLANs ({}), which a reducer cannot join; expected one",
+                                       algorithm->name, fmt::join(vlans, ", ")));
+  }
+
+  // Collectives that switches cannot do have their usual algorithm; but some can.
+  void check_reduction_of_graph(const collectives::Algorithm& algorithm) const {
+    if (const auto refusal = algorithm.refusal(layout(lab_, ranks_))) at("algorithm").fail(refusal->text);
+    const jobs::CompileOptions options = compile_options(lab_, c_, ranks_);
+    const jobs::JobGraph& graph = c_.traced.whole();
+    jobs::Shapes shapes(graph, options);
+    if (std::ranges::none_of(graph.collectives, [&](const jobs::Collective& c) { return shapes.of(c).algorithm == &algorithm; }))
+      at("algorithm").fail(fmt::format("{}: there is no collective in it that switches can do; expected one among ranks that a "
+                                       "switch with reduction or a scale-up network with reduces joins",
+                                       algorithm.name));
   }
 
   [[noreturn]] void fail_selector(const std::string& selector, const Tree& where) const {

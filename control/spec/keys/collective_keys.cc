@@ -73,14 +73,14 @@ void check_size(const Tree& map, const CollectiveSpec& c) {
 }
 
 void check_trace(const Tree& map) {
-  for (const char* key : {"collective", "algorithm", "size", "matrix", "skew", "channels", "root", "datatype", "pxn",
+  for (const char* key : {"collective", "size", "matrix", "skew", "channels", "root", "datatype", "pxn",
                           "reduce-rate", "forward", "backward", "buckets"})
     if (const Tree* said = map.find(key)) said->fail("found with trace, which says what the ranks do; expected one of the two");
 }
 
 void check_keys(const Tree& map, const CollectiveSpec& c) {
   const std::vector<CollectiveAlgorithm>& known = algorithms(c.collective);
-  if (c.algorithm && std::ranges::find(known, *c.algorithm) == known.end()) {
+  if (c.algorithm && !c.is_graph() && std::ranges::find(known, *c.algorithm) == known.end()) {
     std::vector<std::string_view> expected;
     for (const CollectiveAlgorithm a : known) expected.push_back(a->name);
     map.at_or_self("algorithm")
@@ -172,7 +172,8 @@ const Table<CollectiveSpec>& collective_keys() {
            "file of what the ranks do, instead of collective and size: a schedule in GOAL, a workload of SimAI, a log of "
            "NCCL, or the Chakra execution trace of rank 0 (NAME.0.et, in one folder with the others). It says how many ranks "
            "there are; of more NICs or GPUs the first ones are used"),
-       key("algorithm", &CollectiveSpec::algorithm, algorithm_form(), collectives::algorithms_help()),
+       key("algorithm", &CollectiveSpec::algorithm, algorithm_form(),
+           "with trace: for those of its collectives that it can do. " + collectives::algorithms_help()),
        key("transport", &CollectiveSpec::transport,
            choice<CollectiveTransport>({{"roce", CollectiveTransport::kRoce}, {"uet", CollectiveTransport::kUet}}),
            "roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); uet: over PDCs of Ultra Ethernet NICs "

@@ -279,6 +279,9 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
                   "steps in which a rank fails: the job starts again, and goes on from the last checkpoint"),
       described(of_collective("repeats"), "steps", "number of steps, those that are done again after a failure included"),
       described(of_collective("start"), "start", "start time of the first step"),
+      described(of_collective("algorithm"), "algorithm",
+                "algorithm of those of its collectives that it can do; the others have their usual one. "
+                "in-network: switches and scale-up networks that reduce do them"),
   };
   for (const char* name : {"gap", "ranks", "placement", "transport", "service", "chunk", "reduce-rate", "protocol", "step-cost", "jitter", "stragglers",
                            "path-mtu", "ip", "dscp", "ecn", "class"})

@@ -16,7 +16,10 @@ const Table<jobs::Failure>& job_failure_keys() {
                                   {"same-batch", jobs::Elastic::kSameBatch}}),
            "leave out the data-parallel copy that lost a rank. smaller-batch: the others keep their microbatches, as with torchrun; "
            "same-batch: they share out those of the copy, as with DeepSpeed. off: the rank is replaced"),
-       key("rank", &jobs::Failure::rank, integer(0, 1 << 20), "elastic: the rank that fails, from 0")}};
+       key("rank", &jobs::Failure::rank, integer(0, 1 << 20), "elastic: the rank that fails, from 0"),
+       key("returns", &jobs::Failure::returns, integer(0, 1'000'000),
+           "elastic: the step, counted as step is, from which the copy takes part again: the job starts again (restart) and goes on "
+           "from the last checkpoint. 0: never")}};
   return table;
 }
 

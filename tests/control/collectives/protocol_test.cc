@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "control/collectives/collective_plan.h"
+#include "control/collectives/nccl_in_network.h"
 #include "control/collectives/registry.h"
+#include "control/collectives/scale_up_latency.h"
 #include "control/collectives/scale_up_share.h"
 
 namespace railyard::collectives {
@@ -50,6 +52,21 @@ TEST(Protocol, ARingBetweenHostsTakesWhatTheModelSays) {
   }
 }
 
+// NCCL's steps have the scale-up network's latency in them, and so have messages: of 30 links of the ring, 26.25 on average
+// are in hosts.
+TEST(Protocol, TheScaleUpNetworksLatencyCountsOnce) {
+  const auto of = [](const Algorithm& a, Duration latency) {
+    return without_scale_up_latency(protocol_costs(Protocol::kSimple, a, Operation::kAllReduce, h100(2), 8), a,
+                                    Operation::kAllReduce, h100(2), latency);
+  };
+  constexpr Duration kHalf{500'000}, kLong{1'000'000'000};
+  EXPECT_NEAR(us(of(kRing, Duration{}).launch) - us(of(kRing, kHalf).launch), 26.25 * 0.5, 0.01);
+  EXPECT_DOUBLE_EQ(us(of(kTree, kHalf).scale_up_step), 3.5);
+  EXPECT_DOUBLE_EQ(us(of(kTree, kHalf).step), 14);
+  EXPECT_EQ(of(kRing, kLong).launch, Duration{});
+  EXPECT_EQ(of(kTree, kLong).scale_up_step, Duration{});
+}
+
 TEST(Protocol, ATreeTakesItsDepth) {
   const ProtocolCosts c = protocol_costs(Protocol::kLl, kTree, Operation::kAllReduce, h100(16), 1);
   EXPECT_DOUBLE_EQ(us(c.step), 5);
@@ -63,6 +80,39 @@ TEST(Protocol, OtherAlgorithmsPayForEachMessage) {
   EXPECT_DOUBLE_EQ(us(c.launch), 8.4);
   EXPECT_DOUBLE_EQ(us(c.step), 14);
   EXPECT_DOUBLE_EQ(us(c.scale_up_step), 3.4);
+}
+
+// One H100 host: NVLS takes 25 us, and its octets go up and down at 0.85 x 15/16 of 360 GB/s at once.
+TEST(Protocol, SwitchesOfAScaleUpNetworkTakeWhatTheModelSaysOfNvls) {
+  const NcclReduction nvls{.scale_up = true};
+  EXPECT_NEAR(nccl_in_network_time(Operation::kAllReduce, 64, h100(1), nvls), 25, 1e-2);
+  const double busbw = 2 * 0.85 * 15 / 16 * 360;
+  EXPECT_NEAR(nccl_in_network_time(Operation::kAllReduce, 1'000'000'000, h100(1), nvls), 25 + 1e6 / (busbw * 8 / 14), 1);
+  EXPECT_NEAR(nccl_in_network_time(Operation::kAllGather, 1'000'000'000, h100(1), nvls), 25 + 1e6 / (busbw / 2 * 7 / 8), 1);
+  EXPECT_LT(nccl_in_network_time(Operation::kBroadcast, 64, h100(1), nvls), 0);
+  EXPECT_LT(nccl_in_network_time(Operation::kAllReduce, 64, h100(2), nvls), 0) << "NVLSTree";
+  EXPECT_DOUBLE_EQ(us(protocol_costs(Protocol::kSimple, kInNetwork, Operation::kAllReduce, h100(1), 1).launch), 25);
+}
+
+TEST(Protocol, SwitchesBetweenHostsTakeWhatTheModelSaysOfCollNet) {
+  const NcclReduction collnet{.network = true}, both{.scale_up = true, .network = true};
+  EXPECT_NEAR(nccl_in_network_time(Operation::kAllReduce, 64, h100(4), collnet), 31 + 2 * (3.7 + 7 * 0.4), 1e-2);
+  EXPECT_NEAR(nccl_in_network_time(Operation::kAllReduce, 64, h100(4), both), 43, 1e-2);
+  EXPECT_NEAR(nccl_in_network_time(Operation::kAllReduce, 64, {.ranks = 4, .hosts = 4, .network = 50}, collnet), 14, 1e-2);
+  EXPECT_LT(nccl_in_network_time(Operation::kAllGather, 64, h100(4), both), 0);
+  EXPECT_LT(nccl_in_network_time(Operation::kAllReduce, 64, h100(4), {}), 0);
+}
+
+// Small ones are quicker with LL, large ones in the switches; an algorithm that is said stays.
+TEST(Protocol, SwitchesAreChosenWhereTheyAreQuicker) {
+  const NcclReduction nvls{.scale_up = true};
+  const auto of = [&](std::uint64_t octets, const Algorithm* said, NcclReduction reduction) {
+    return nccl_choice(Operation::kAllReduce, said, octets, h100(1), reduction);
+  };
+  EXPECT_EQ(of(1024, nullptr, nvls), nccl_choice(Operation::kAllReduce, nullptr, 1024, h100(1)));
+  EXPECT_EQ(of(1'073'741'824, nullptr, nvls), (ProtocolChoice{&kInNetwork, Protocol::kSimple}));
+  EXPECT_EQ(of(1'073'741'824, nullptr, {}).algorithm, &kRing);
+  EXPECT_EQ(of(1'073'741'824, &kRing, nvls).algorithm, &kRing);
 }
 
 // As rings grow longer, trees are chosen for larger sizes; large ones are Simple.

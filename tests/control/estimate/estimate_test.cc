@@ -78,6 +78,22 @@ TEST(Estimate, HasTheSameBytesInLargerMessages) {
   EXPECT_NEAR(bytes[0], bytes[1], 1e-6 * bytes[0]);
 }
 
+// A ring of 16 GPUs in two hosts passes 26 links within them: NCCL's costs have their latency, and a step takes no longer if the
+// messages have it.
+TEST(Estimate, ARingOfAJobHasTheLatencyOfItsScaleUpNetworkOnce) {
+  const auto time = [](const char* latency) {
+    const Estimate e = of(std::string(R"(
+name: two
+topology: { preset: rail-optimized, hosts: 2, rails: 8, spines: 1, host-link: { rate: 400Gbps }, fabric-link: { rate: 400Gbps } }
+hosts: { default: { gpus: 8, scale-up: { rate: 3600Gbps, latency: )") + latency + R"( } } }
+jobs: [ { name: j, model: { layers: 1, hidden: 64, heads: 1, feed-forward: 64, vocabulary: 64, sequence: 16 }, segments: 1,
+          forward: 1us, backward: 1us, protocol: simple } ]
+)");
+    return static_cast<double>(e.collectives[0].time.ps) / 1e6;
+  };
+  EXPECT_NEAR(time("1us"), time("1ns"), 1);
+}
+
 TEST(Estimate, OfTwoJobsAtOnceSharesTheirLinks) {
   const std::string job = "model: gpt2-124m, segments: 1, forward: 1ms, backward: 1ms, overlap: false";
   const Estimate alone = of(kFour + "jobs: [ { name: a, ranks: [h1, h3], " + job + " } ]\n");

@@ -48,6 +48,17 @@ TEST(Course, AFailureInTheLastStepHasNothingBehindIt) {
   EXPECT_EQ(c.lost, 1);
 }
 
+TEST(Course, GoesOnFromTheLastCheckpointWhenACopyReturns) {
+  // 1 2| 3x | 3 4| 5 > 5 6| 7: the fifth step is done again by the copy that is back.
+  const Course c = course(storing(2, 8, {{3, Duration{5}, Elastic::kSmallerBatch, 1, 7}}));
+  EXPECT_EQ(c.checkpoints, (Steps{1, 4, 7}));
+  EXPECT_EQ(c.restores, (Steps{3, 6}));
+  EXPECT_EQ(c.restarts, (std::vector<std::pair<std::uint32_t, Duration>>{{3, Duration{5}}, {6, Duration{5}}}));
+  EXPECT_EQ(c.lost, 2);
+  // Right after a checkpoint nothing is.
+  EXPECT_EQ(course(storing(2, 8, {{3, Duration{5}, Elastic::kSmallerBatch, 1, 6}})).lost, 1);
+}
+
 TEST(Course, FailsAgainAndAgain) {
   const Course c = course(storing(2, 8, {{3, Duration{}}, {4, Duration{}}, {8, Duration{}}}));
   // 1 2| 3x 3x 3 4| 5 6x: the checkpoint of a step that fails is not written.

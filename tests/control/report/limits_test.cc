@@ -133,6 +133,33 @@ TEST(Limits, AFlowAloneReachesThem) {
   }
 }
 
+// Two NICs of 100 Gb/s behind each uplink of 63 Gb/s: a flow alone has the uplink, two on both NICs half of it each.
+TEST(Limits, AnUplinkOfPciExpressIsOne) {
+  const auto run = [](const std::string& traffic) {
+    build::BuiltLab lab(spec::parse("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 1 }\n"
+                                    "hosts: { default: { pcie: { slot: gen4x16, uplink: gen3x8, shared-by: 2 } } }\n"
+                                    "traffic: [ " + traffic + " ]\n",
+                                    "x.yaml"));
+    Engine engine(lab.fabric(), {});
+    engine.wake_all();
+    run_virtual(engine, Instant{} + 10_ms);
+    engine.settle(Instant{} + 10_ms);
+    return collect(lab, {});
+  };
+  constexpr double kUplink = 8e9 * 8 * 128 / 130 * 4096 / 4158;  // 62 octets of headers around 4096
+  for (const char* more : {"", ", transport: roce, message: 1MB"}) {
+    const Report alone = run("{ name: t, from: \"h1:1\", to: \"h2:1\", bytes: 4096000B" + std::string(more) + " }");
+    const FlowReport& f = alone.flows.at(0);
+    EXPECT_NEAR(f.limit_bps, kUplink, 1e-3 * kUplink) << more;
+    ASSERT_TRUE(f.slowdown()) << more;
+    EXPECT_NEAR(*f.slowdown(), 1, 0.005) << more;
+    EXPECT_NEAR(*f.share(), 1, 0.02) << more;
+  }
+  const Report both = run("{ name: t, from: \"h1:1\", to: \"h2:1\", bytes: 4096000B }, "
+                          "{ name: u, from: \"h1:2\", to: \"h2:2\", bytes: 4096000B }");
+  for (const FlowReport& f : both.flows) EXPECT_NEAR(*f.share(), 0.5, 0.01) << f.name;
+}
+
 TEST(Limits, FlowsOfSeveralSizesAreCountedBySize) {
   build::BuiltLab lab(spec::parse(R"(name: x
 topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }

@@ -63,7 +63,7 @@ TEST(Jobs, AreWrittenAsTheyWereRead) {
                            "1ms, backward: 2ms, transport: uet, compression: 4, gpu: a100, mfu: 0.5, steps: 3",
                            "model: gpt2-124m, ranks: [h1], storage: [\"h2:1\"], checkpoint: { every: 2, restore: true, parameter-bytes: 2 }, "
                            "sample-size: 1MB, storage-dscp: 10, failures: [{ step: 3, restart: 1s }], steps: 5",
-                           "model: gpt2-124m, microbatches: 7, failures: [{ step: 3, elastic: same-batch, rank: 5 }, { step: 4 }], steps: 5"}) {
+                           "model: gpt2-124m, microbatches: 7, failures: [{ step: 3, elastic: same-batch, rank: 5, returns: 5 }, { step: 4 }], steps: 5"}) {
     const Lab lab = parse(job_with(keys), "x.yaml");
     const std::string text = to_yaml(lab);
     EXPECT_THAT(text, HasSubstr("jobs:\n"));
@@ -109,6 +109,9 @@ TEST(Jobs, OfWhichNoCopyCanBeLeftOutSayWhy) {
               HasSubstr("step 3: rank 1 has been left out before"));
   EXPECT_THAT(error("tp: 2, dp: 4", "{ step: 2, rank: 0, elastic: same-batch }"),
               HasSubstr("after the failure in step 2 there are 3 copies: they cannot share out 8 microbatches evenly"));
+  EXPECT_THAT(error("tp: 4, dp: 2", "{ step: 2, returns: 3 }"), HasSubstr("step 2: returns, but no copy is left out"));
+  EXPECT_THAT(error("tp: 4, dp: 2", "{ step: 2, rank: 3, elastic: smaller-batch, returns: 2 }"),
+              HasSubstr("step 2: its copy returns in step 2; expected 3..4"));
   EXPECT_THAT(error("tp: 2, dp: 4", "{ step: 2, rank: 0, elastic: sometimes }"), HasSubstr("unknown 'sometimes'; expected off, smaller-batch or same-batch"));
   EXPECT_THAT(job_error("model: gpt2-124m, steps: 4, sharding: zero-1, shard: 4, failures: [{ step: 2, rank: 0, elastic: smaller-batch }]"),
               HasSubstr("after the failure in step 2 there are 7 copies: shard: 4 does not divide the 7 ranks"));

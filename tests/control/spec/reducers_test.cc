@@ -107,6 +107,55 @@ TEST(ReducerErrors, SayWhatIsMissing) {
             "x.yaml:4:37: switches.default.reductio");
 }
 
+// A job has its reducers if it asks for them, and a file that was read is written with that.
+TEST(Reducers, AreThoseOfJobsThatAskForThem) {
+  const auto lab = [](const std::string& more) {
+    return parse(with_reduction(kAll, "jobs:\n  - { name: j, model: gpt2-124m" + more + " }\n"), "x.yaml");
+  };
+  const Lab usual = lab(""), in_network = lab(", algorithm: in-network");
+  EXPECT_THAT(reducers(usual, usual.collectives[0]), IsEmpty());
+  EXPECT_EQ(reducers(in_network, in_network.collectives[0]).size(), reducers(in_network).size());
+  EXPECT_THAT(to_yaml(in_network), testing::HasSubstr("in-network"));
+}
+
+// Frames of hosts in a VLAN reach reducers that are in it, too, and those only.
+TEST(Reducers, AreInTheVlanOfTheHosts) {
+  const auto lab = [](const std::string& second) {
+    return "name: x\nnodes: { s1: { kind: switch, vlans: { 1: { native: 7, tagged: none }, 2: { native: " + second +
+           ", tagged: none } } }, h1: { kind: host }, h2: { kind: host } }\nlinks: [ [h1:1, s1:1], [h2:1, s1:2] ]\n"
+           "switches: { default: { reduction: {} } }\ncollectives:\n  - { name: c, size: 1MiB, algorithm: in-network }\n";
+  };
+  const Lab one = parse(lab("7"), "x.yaml");
+  EXPECT_EQ(one.find("s1")->vlans.at(3).native, 7);
+  EXPECT_FALSE(one.find("s1")->vlans.at(3).all_tagged);
+  EXPECT_EQ(parse(to_yaml(one), "x.yaml"), one);
+  EXPECT_THAT(error_of(lab("8")), testing::HasSubstr("collectives.0.algorithm: in-network: hosts are in several VLANs (7, 8)"));
+}
+
+// NCCL's choice by size, of switches that reduce as well.
+TEST(Reducers, AreThoseOfCollectivesForWhichNcclWouldChooseThem) {
+  const auto lab = [](const std::string& size, const std::string& more) {
+    return parse("name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 1 }\n"
+                 "hosts: { default: { server: hgx-h100, scale-up: { rate: 3600Gbps, reduces: true } } }\n"
+                 "collectives:\n  - { name: c, protocol: auto, size: " + size + more + " }\n",
+                 "x.yaml");
+  };
+  const Lab small = lab("1KiB", ""), large = lab("1GiB", ""), ring = lab("1GiB", ", algorithm: ring");
+  EXPECT_THAT(reducers(small, small.collectives[0]), IsEmpty());
+  EXPECT_EQ(reducers(large, large.collectives[0]).size(), 1u);
+  EXPECT_EQ(large.collectives[0].used_algorithm(), &collectives::kInNetwork);
+  EXPECT_THAT(reducers(ring, ring.collectives[0]), IsEmpty());
+}
+
+TEST(ReducerErrors, SayWhatJobsCannot) {
+  const auto error = [](const std::string& switches, const std::string& job) {
+    return error_of(with_reduction(switches, "jobs:\n  - { name: j, algorithm: in-network, model: gpt2-124m" + job + " }\n"));
+  };
+  EXPECT_THAT(error("{}", ""), testing::HasSubstr("jobs.0.algorithm: in-network needs switches that reduce, but none does"));
+  EXPECT_THAT(error(kAll, ", parallelism: { pp: 2, dp: 1 }"),
+              testing::HasSubstr("jobs.0.algorithm: in-network: there is no collective in it that switches can do"));
+}
+
 TEST(ReducerErrors, SayWhyAHostCannotReduce) {
   const auto error = [](const std::string& nodes, const std::string& links) {
     return error_of(with_reduction("{}", "nodes: " + nodes + "\nlinks: " + links + "\n"));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -7,8 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "control/build/built_lab.h"
+#include "control/spec/collective_ranks.h"
 #include "control/spec/load.h"
+#include "control/spec/pcie.h"
 #include "control/swarm/generated_lab.h"
+#include "control/workload/flow_plan.h"
 #include "dataplane/base/hash.h"
 
 namespace railyard::swarm {
@@ -25,7 +29,7 @@ TEST(Generate, ASeedIsOneLab) {
 TEST(Generate, ASeedIsThatLabWithAnyCompiler) {
   std::string labs;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) labs += generate(seed).text();
-  EXPECT_EQ(hash_string(labs), 0x9376ED7A5F8D3EE2u);
+  EXPECT_EQ(hash_string(labs), 0xF5804ED24A20393Fu);
 }
 
 TEST(Generate, EveryLabCanBeBuilt) {
@@ -69,6 +73,25 @@ TEST(Generate, MessagesOfEveryKind) {
     if (!any) kinds.insert("none");
   }
   EXPECT_EQ(kinds.size(), 6u + 6 + 2 + 1) << fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+// Uplinks of PCI Express whose NICs are in use, and collectives that switches or scale-up networks do.
+TEST(Generate, SharedUplinksAndReduction) {
+  int uplinks = 0, in_network = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const spec::Lab lab = spec::parse(generate(seed).text(), "swarm");
+    for (const spec::CollectiveSpec& c : lab.collectives) in_network += spec::reducers(lab, c).empty() ? 0 : 1;
+    const spec::NodeSpec* shared = nullptr;
+    for (const spec::NodeSpec& n : lab.nodes)
+      if (!spec::pcie_groups(lab, n).empty()) shared = &n;
+    if (shared == nullptr) continue;
+    ++uplinks;
+    EXPECT_TRUE(std::ranges::any_of(workload::plan_flows(lab), [](const workload::FlowPlan& f) {
+      return f.source.port == 2 || f.destination.port == 2;
+    })) << seed;
+  }
+  EXPECT_GT(uplinks, 10);
+  EXPECT_GT(in_network, 5);
 }
 
 // Faults that say when they end do so before the last part of the run.
