@@ -161,7 +161,13 @@ Bill bill(const Parts& parts, const Prices& prices) {
   Bill out;
   const auto add = [&](Item item, std::int64_t count, BitRate rate) {
     if (count == 0) return;
-    out.rows.push_back({item, count, watts_of(item, rate, prices), prices.each[static_cast<std::size_t>(item)]});
+    const double watts = watts_of(item, rate, prices);
+    for (BillRow& r : out.rows)
+      if (r.item == item && r.watts == watts) {
+        r.count += count;
+        return;
+      }
+    out.rows.push_back({item, count, watts, prices.each[static_cast<std::size_t>(item)]});
   };
   add(Item::kServer, parts.nodes, {});
   add(Item::kNic, parts.nics, parts.nic_rate);

@@ -33,9 +33,7 @@ Candidate of_shape(const char* name, const Request& r, const Plan& plan, const S
   c.host_for_each_nic = has_host_for_each_nic(s);
   c.hosts = hosts_in_topology(s, s.now);
   c.job_hosts = s.now.nodes * (c.host_for_each_nic ? s.nics_per_node : 1);
-  c.description = counted(s.now.leaves, "leaf", "leaves");
-  if (s.tiers > 1) c.description += fmt::format(", {}", counted(s.now.spines, "spine", "spines"));
-  if (s.tiers > 2) c.description += fmt::format(", {}", counted(s.now.cores, "core", "cores"));
+  c.description = counted_switches(s.now);
   if (s.tiers > 1) c.description += "; " + ratio_text(s.leaf_oversubscription());
   return c;
 }
@@ -85,7 +83,7 @@ Candidate rail_only(Request r, const Plan& plan, CostUnit unit) {
   s.down = (r.nodes() * s.rails_per_leaf + split - 1) / split;
   s.now = s.later = level_of(s, r.nodes());
   Candidate c = of_shape("rail-only", r, plan, s, unit);
-  c.description = fmt::format("{}, no spines", counted(s.now.leaves, "leaf", "leaves"));
+  c.description = counted_switches(s.now) + ", no spines";
   return c;
 }
 
@@ -107,7 +105,7 @@ Candidate dragonfly_plus(const Request& r, const Plan& plan, CostUnit unit, doub
   c.host_for_each_nic = r.nics() > 1;
   c.hosts = s->hosts();
   c.job_hosts = r.nodes() * r.nics();
-  c.description = fmt::format("{} groups of {} and {}; {} in, {} out of a group", s->groups, counted(s->leaves, "leaf", "leaves"),
+  c.description = fmt::format("{} groups of {}, {}; {}, {} between groups", s->groups, counted(s->leaves, "leaf", "leaves"),
                               counted(s->spines, "spine", "spines"), ratio_text(1 / s->leaf_share), ratio_text(1 / s->global_share));
   return c;
 }

@@ -1,8 +1,10 @@
 #include "control/plan/compare.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -19,13 +21,25 @@ namespace {
 
 struct Estimated {
   std::optional<Duration> time;
-  std::string why_not;
+  std::string why_not{};
+  std::map<std::string, double> load{};  // by port that sends
 };
 
 Estimated estimated(const spec::Lab& lab) {
   const auto e = estimate::estimate(lab);
-  if (!e) return {std::nullopt, e.error()};
-  return {e->collectives.at(0).time, {}};
+  if (!e) return {.time = std::nullopt, .why_not = e.error()};
+  Estimated out{.time = e->collectives.at(0).time};
+  for (const estimate::LinkEstimate& l : e->links) out.load[l.name] = l.utilisation;
+  return out;
+}
+
+// Of the links that fail with it, both directions.
+double load_of(const spec::Lab& lab, const blast::Element& e, const Estimated& whole) {
+  double sum = 0;
+  for (const std::size_t l : e.links)
+    for (const spec::PortName& end : {lab.links[l].a, lab.links[l].b})
+      if (const auto found = whole.load.find(format(end)); found != whole.load.end()) sum += found->second;
+  return sum;
 }
 
 // "leaf", "leaf - spine": parts of the same kind are alike.
@@ -41,7 +55,7 @@ std::string kind_of(const spec::Lab& lab, const blast::Element& e) {
   return fmt::format("link {} - {}", std::min(a, b), std::max(a, b));
 }
 
-FailureCost fail(const spec::Lab& lab, const blast::Element& e, const Candidate& c, const Request& r, Duration job) {
+FailureCost cost_of_failure(const spec::Lab& lab, const blast::Element& e, const Candidate& c, const Request& r, const Estimated& whole) {
   FailureCost cost{.part = e.name, .kind = kind_of(lab, e), .stretch = {}};
   std::map<int, int> lost;  // NICs, by node
   for (const std::size_t l : e.links)
@@ -54,12 +68,18 @@ FailureCost fail(const spec::Lab& lab, const blast::Element& e, const Candidate&
   for (const auto& [node, nics] : lost) cost.capacity_lost = std::max(cost.capacity_lost, static_cast<double>(nics) / r.nics());
   // Hosts have one link for each NIC: without it their ranks are cut off.
   if (!lost.empty()) return cost;
+  cost.divides = blast::divides(lab, e);
+  if (cost.divides) return cost;
+  if (load_of(lab, e, whole) == 0) {
+    cost.stretch = 1;
+    return cost;
+  }
   spec::Lab without = lab;
   std::size_t i = 0;
   const std::set<std::size_t> gone(e.links.begin(), e.links.end());
   std::erase_if(without.links, [&](const spec::LinkSpec&) { return gone.contains(i++); });
   if (const Estimated later = estimated(without); later.time)
-    cost.stretch = static_cast<double>(later.time->ps) / static_cast<double>(job.ps);
+    cost.stretch = static_cast<double>(later.time->ps) / static_cast<double>(whole.time->ps);
   return cost;
 }
 
@@ -76,13 +96,19 @@ Compared compared(const Plan& plan, Candidate c) {
   out.job = whole.time;
   out.why_no_job = whole.why_not;
   if (!whole.time) return out;
-  std::set<std::string> seen;
-  for (const blast::Element& e : blast::elements(lab, {blast::Kind::kLink, blast::Kind::kNic, blast::Kind::kSwitch}))
-    if (seen.insert(kind_of(lab, e)).second) out.failures.push_back(fail(lab, e, d, r, *whole.time));
-  std::ranges::stable_sort(out.failures, [](const FailureCost& a, const FailureCost& b) {
+  // Of each kind the part with the most load.
+  std::map<std::string, std::pair<double, blast::Element>> worst;
+  for (blast::Element& e : blast::elements(lab, {blast::Kind::kLink, blast::Kind::kNic, blast::Kind::kSwitch})) {
+    const double load = load_of(lab, e, whole);
+    const auto [known, is_new] = worst.try_emplace(kind_of(lab, e), load, e);
+    if (!is_new && load > known->second.first) known->second = {load, std::move(e)};
+  }
+  for (const auto& [kind, part] : worst) out.failures.push_back(cost_of_failure(lab, part.second, d, r, whole));
+  std::ranges::sort(out.failures, [](const FailureCost& a, const FailureCost& b) {
+    if (a.divides != b.divides) return a.divides;
     if (a.stretch.has_value() != b.stretch.has_value()) return !a.stretch;
     if (!a.stretch) return a.nodes_cut * a.capacity_lost > b.nodes_cut * b.capacity_lost;
-    return *a.stretch > *b.stretch;
+    return std::tuple(*b.stretch, a.kind) < std::tuple(*a.stretch, b.kind);
   });
   return out;
 }
@@ -92,6 +118,7 @@ std::string cost_text(double cost, CostUnit unit, const Prices& prices) {
 }
 
 std::string stopping_text(const FailureCost& f) {
+  if (f.divides) return fmt::format("{}: divides the nodes", f.kind);
   return fmt::format("{}: {} lose {} of their NICs", f.kind, counted(f.nodes_cut, "node", "nodes"), report::percent_text(f.capacity_lost));
 }
 
@@ -101,9 +128,16 @@ Comparison compare(const Plan& plan) {
   Candidates all = candidates(plan);
   const PlannedJob job = planned_job(plan.request, plan.request.nodes(), 0);
   Comparison out{.job = job.description, .unit = job.unit, .cost_unit = all.unit, .budget = all.budget, .rows = {}};
-  for (Candidate& c : all.all) out.rows.push_back(compared(plan, std::move(c)));
+  // Beside each other: they share nothing.
+  std::vector<std::future<Compared>> rows;
+  for (Candidate& c : all.all)
+    rows.push_back(std::async(std::launch::async, [&plan, c = std::move(c)]() mutable { return compared(plan, std::move(c)); }));
+  for (std::future<Compared>& r : rows) out.rows.push_back(r.get());
   return out;
 }
+
+// A stretch below it prints as 1.00.
+constexpr double kFelt = 1.005;
 
 std::string text(const Comparison& c, const Prices& prices) {
   std::string out = fmt::format("Designs at the same cost: {}\n\n", c.job);
@@ -126,7 +160,9 @@ std::string text(const Comparison& c, const Prices& prices) {
     const auto stops = std::ranges::find_if(r.failures, [](const FailureCost& f) { return !f.stretch; });
     const auto slows = std::ranges::find_if(r.failures, [](const FailureCost& f) { return f.stretch.has_value(); });
     failures.push_back({r.design.name, stops != r.failures.end() ? stopping_text(*stops) : "none",
-                        slows != r.failures.end() ? fmt::format("{}: x {:.2f}", slows->kind, *slows->stretch) : "none"});
+                        slows == r.failures.end()  ? "none"
+                        : *slows->stretch < kFelt ? "none is felt"
+                                                  : fmt::format("{}: x {:.2f}", slows->kind, *slows->stretch)});
   }
   out += text_table(failures, 3, "  ");
   for (const Compared& r : c.rows)
@@ -142,7 +178,7 @@ nlohmann::ordered_json json(const Comparison& c) {
   for (const Compared& r : c.rows) {
     Json failures = Json::array();
     for (const FailureCost& f : r.failures)
-      failures.push_back({{"part", f.part}, {"kind", f.kind}, {"nodes_cut", f.nodes_cut}, {"capacity_lost", f.capacity_lost},
+      failures.push_back({{"part", f.part}, {"kind", f.kind}, {"nodes_cut", f.nodes_cut}, {"capacity_lost", f.capacity_lost}, {"divides", f.divides},
                           {"stretch", f.stretch ? Json(*f.stretch) : Json(nullptr)}});
     rows.push_back({{"design", r.design.name}, {"what", r.design.description},
                     {"cannot_be_built", r.design.why_not.empty() ? Json(nullptr) : Json(r.design.why_not)},

@@ -12,12 +12,13 @@
 
 namespace railyard::plan {
 
-// One part that fails for ever, as a representative of all that are like it.
+// One part that fails and stays so: of all that are like it the one that the job uses most.
 struct FailureCost {
   std::string part;                // "spine1"
   std::string kind;                // "spine"
   int nodes_cut = 0;               // nodes that lose NICs by it
   double capacity_lost = 0;        // share of their NICs
+  bool divides = false;            // nodes do not reach each other by the fabric
   std::optional<double> stretch;   // job time with it / without; nothing: ranks do not reach each other, the job stops
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -35,26 +36,32 @@ std::optional<DragonflyShape> size_dragonfly(const Request& r, const SwitchChoic
   const double port = static_cast<double>(chosen.port_rate.bps), nic = static_cast<double>(r.nic_rate.bps);
   std::optional<DragonflyShape> best, cheapest;
   double best_cost = 0, cheapest_cost = 0;
+  const auto consider = [&](const DragonflyShape& s) {
+    if (best && s.capacity() < best->capacity()) return;
+    const double price = cost(s);
+    if (!cheapest || price < cheapest_cost) cheapest = s, cheapest_cost = price;
+    if (!is_affordable(s)) return;
+    const bool better = !best || s.capacity() > best->capacity() || (s.capacity() == best->capacity() && price < best_cost);
+    if (better) best = s, best_cost = price;
+  };
   for (int nics = r.nics(); nics <= std::min(radix * split, hosts); nics += r.nics()) {
     const int down = (nics + split - 1) / split;
     for (int leaves = 1; leaves < radix; ++leaves) {
       const int groups = (hosts + leaves * nics - 1) / (leaves * nics);
       if (groups < 2) break;
-      // No group without a node.
-      for (int spines = 1; spines <= radix - down; ++spines) {
-        DragonflyShape s{groups, leaves, spines, nics, 0, spines * port / (nics * nic), 0};
-        // No more than is of use, in steps that reach all other groups alike.
-        const int enough = static_cast<int>(leaves * nics * nic / (spines * port)) + groups;
-        for (int links = 1; links <= std::min(radix - leaves, enough); ++links) {
-          if (spines * links < groups - 1 || spines * links % (groups - 1) != 0) continue;
-          s.global_links = links;
-          s.global_share = spines * links * port / (leaves * nics * nic);
-          const double price = cost(s);
-          if (!cheapest || price < cheapest_cost) cheapest = s, cheapest_cost = price;
-          if (!is_affordable(s)) continue;
-          const bool better = !best || s.capacity() > best->capacity() || (s.capacity() == best->capacity() && price < best_cost);
-          if (better) best = s, best_cost = price;
-          if (s.global_share >= 1) break;
+      const double below = nics * nic;  // of a leaf
+      for (int spines = 2; spines <= radix - down; ++spines) {
+        // As many parallel uplinks as are of use.
+        const int uplinks = std::clamp(static_cast<int>(std::ceil(below / (spines * port))), 1, (radix - down) / spines);
+        const int left = radix - leaves * uplinks;
+        // The same number of links to each other group: at least one, and no more than are of use.
+        const int others = groups - 1;
+        const int enough = static_cast<int>(std::ceil(leaves * below / (port * others)));
+        for (int each = std::min(enough, spines * left / others); each >= 1; each = each * 3 / 4) {
+          const int links = (each * others + spines - 1) / spines;
+          if (links > left) continue;
+          const int there = spines * links / others;
+          consider({groups, leaves, spines, uplinks, nics, links, spines * uplinks * port / below, there * others * port / (leaves * below)});
         }
       }
     }
@@ -71,8 +78,8 @@ Parts parts_of(const DragonflyShape& s, const Request& r, const SwitchChoice& ch
           .switches = std::int64_t{s.groups} * (s.leaves + s.spines),
           .switch_capacity = chosen.capacity(),
           .cables = {{rows[0], nics},
-                     {rows[1], std::int64_t{s.groups} * s.leaves * s.spines},
-                     {rows[2], std::int64_t{s.groups} * s.spines * s.global_links / 2}}};
+                     {rows[1], std::int64_t{s.groups} * s.leaves * s.spines * s.uplinks_per_spine},
+                     {rows[2], std::int64_t{s.groups} * (s.spines * s.global_links / (s.groups - 1) * (s.groups - 1)) / 2}}};
 }
 
 std::string topology_text(const DragonflyShape& s, const Request& r) {
@@ -83,8 +90,8 @@ std::string topology_text(const DragonflyShape& s, const Request& r) {
                        spec::name(row.medium));
   };
   return fmt::format("topology:\n  preset: dragonfly-plus\n  groups: {}\n  leaves-per-group: {}\n  spines-per-group: {}\n"
-                     "  hosts-per-leaf: {}\n  global-links: {}\n",
-                     s.groups, s.leaves, s.spines, s.nics_per_leaf, s.global_links) +
+                     "  hosts-per-leaf: {}\n  uplinks-per-spine: {}\n  global-links: {}\n",
+                     s.groups, s.leaves, s.spines, s.nics_per_leaf, s.uplinks_per_spine, s.global_links) +
          link("host-link", rows[0]) + link("fabric-link", rows[1]) + link("global-link", rows[2]);
 }
 

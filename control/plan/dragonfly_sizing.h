@@ -15,7 +15,8 @@ namespace railyard::plan {
 struct DragonflyShape {
   int groups = 0;
   int leaves = 0;        // of a group
-  int spines = 0;        // of a group
+  int spines = 0;        // of a group, two at least: one alone would be a single point of failure
+  int uplinks_per_spine = 1;
   int nics_per_leaf = 0;
   int global_links = 0;  // of a spine, to other groups
   // Capacity over that of the NICs below: of a leaf's uplinks, of a group's links to others.

@@ -49,6 +49,17 @@ std::string qos_text(int lossless) {
   return out + "      6: { strict: true }\n";
 }
 
+// Within rails each NIC to another one; of few NICs also each GPU to each other one, which crosses rails.
+std::string traffic_text(int hosts, std::int64_t nics, int ranks) {
+  constexpr std::int64_t kFew = 256;
+  std::string out;
+  if (hosts > 1)
+    out += "\ntraffic:\n  - { name: permutation, pattern: permutation, from: \"h*\", to: \"h*\", transport: roce, bytes: 256KiB }\n";
+  if (nics <= kFew && ranks > 1)
+    out += fmt::format("\ncollectives:\n  - {{ name: exchange, collective: all-to-all, size: {}KiB, start: 50us }}\n", 8 * ranks);
+  return out;
+}
+
 std::string commented(const std::string& text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -120,6 +131,7 @@ std::string hosts_text(const Request& r, bool host_for_each_nic) {
     keys += fmt::format("scale-up: {{ rate: {}, latency: 500ns{} }}, ", rate,
                         host_for_each_nic ? fmt::format(", hosts: {}", r.nics()) : "");
   }
+  if (r.lossless_classes == 0) keys += "roce: { loss-recovery: selective-repeat }, ";
   return fmt::format("hosts: {{ default: {{ {}pcie: {} }} }}\n", keys, name_of(r.pcie, slot));
 }
 
@@ -130,9 +142,8 @@ std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shap
   std::string out = fmt::format("# Written by: {}\n#\n", command);
   if (reduction > 1)
     out += fmt::format("# Reduced {} times: {} of {} nodes, in the shape of the plan.\n", reduction, s.now.nodes, r.nodes());
-  out += fmt::format("#   {} of {} GPUs and {}; {}, {}, {}\n", counted(s.now.nodes, "node", "nodes"), r.gpus_per_node,
-                     counted(r.nics(), "NIC", "NICs"), counted(s.now.leaves, "leaf", "leaves"), counted(s.now.spines, "spine", "spines"),
-                     counted(s.now.cores, "core", "cores"));
+  out += fmt::format("#   {} of {} GPUs and {}; {}\n", counted(s.now.nodes, "node", "nodes"), r.gpus_per_node,
+                     counted(r.nics(), "NIC", "NICs"), counted_switches(s.now));
   if (s.tiers > 1)
     out += fmt::format("#   leaf   {} ports of {} to nodes, {} of {} to spines ({} to each): {}\n", s.down,
                        report::rate_text(static_cast<double>(s.port_rate.bps)), s.up,
@@ -141,18 +152,18 @@ std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shap
   if (each) out += fmt::format("# Each NIC is a host here; {} neighbouring hosts are a node and share a scale-up network.\n", r.nics());
   if (s.tiers == 3 && hosts > s.now.nodes * (each ? s.nics_per_node : 1))
     out += fmt::format("# All pods are complete here: {} hosts.\n", hosts);
-  out += fmt::format("#\n# Each NIC sends to another one. Try: railyard check FILE, railyard run FILE, railyard up FILE\n");
+  out += fmt::format("#\n# Try: railyard check FILE, railyard run FILE, railyard up FILE\n");
   out += fmt::format("name: plan-{}\ndescription: \"{} GPUs for {}, planned\"\n\n", s.now.nodes * r.gpus_per_node,
                      s.now.nodes * r.gpus_per_node, needs(r.workload).name);
   out += topology_text(s, s.now, cables) + "\n" + switches_text(r, chosen, s) + hosts_text(r, each);
   if (r.lossless_classes != 1) out += qos_text(r.lossless_classes);
-  out += "\ntraffic:\n  - { name: permutation, pattern: permutation, from: \"h*\", to: \"h*\", transport: roce, bytes: 256KiB }\n";
+  out += traffic_text(hosts, s.nic_ports(s.now), hosts * std::max(r.gpus_per_node / (each ? r.nics() : 1), 1));
   constexpr std::int64_t kUsual = 1'000'000'000;
   if (const std::int64_t memory = packet_memory(chosen, s); memory > kUsual)
     out += fmt::format("\nrun: {{ memory: {}GB }}\n", memory / kUsual + 1);
   if (s.now.nodes > 1 || r.workload != Workload::kInferenceRag) {
     const PlannedJob job = planned_job(r, s.now.nodes, hosts == s.now.nodes ? 0 : s.now.nodes * (each ? s.nics_per_node : 1));
-    out += fmt::format("\n# Instead of `traffic`, for `railyard estimate` ({}):\n{}", job.description, commented(job.yaml));
+    out += fmt::format("\n# For `railyard estimate`, instead of the traffic ({}):\n{}", job.description, commented(job.yaml));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "control/plan/memory_need.h"
+#include "control/report/units.h"
 #include "control/spec/spec_error.h"
 
 namespace railyard::plan {
@@ -48,10 +49,10 @@ Degrees degrees(const Request& r, int gpus) {
     d.data = gpus / d.tensor / stages;
     const double parts = static_cast<double>(d.tensor) * stages;
     // ZeRO-1: optimizer states are shared out among the copies, too.
-    const double octets = static_cast<double>(need.weights + need.gradients) / parts +
+    d.octets = static_cast<double>(need.weights + need.gradients) / parts +
                           static_cast<double>(need.optimizer) / (parts * d.data) +
                           static_cast<double>(need.activations) / d.tensor;
-    if (octets <= usable) break;
+    if (d.octets <= usable) break;
   }
   return d;
 }
@@ -89,8 +90,9 @@ PlannedJob planned_job(const Request& r, int nodes, int hosts) {
     body = fmt::format("    parallelism: {{ tp: {}, pp: {}, dp: {} }}\n    microbatches: {}\n    sharding: zero-1\n"
                        "    sequence-parallel: {}\n    segments: 1\n    chunk: 64MiB\n",
                        d.tensor, d.pipeline, d.data, microbatches, d.tensor > 1);
-    out.description = fmt::format("{} on {} GPUs: tp {}, pp {}, dp {}, {} microbatches, ZeRO-1", r.model.name, gpus, d.tensor,
-                                  d.pipeline, d.data, microbatches);
+    out.description = fmt::format("{} on {} GPUs: tp {}, pp {}, dp {}, {} microbatches, ZeRO-1, {} of {} for each GPU", r.model.name, gpus,
+                                  d.tensor, d.pipeline, d.data, microbatches, report::size_text(static_cast<std::uint64_t>(d.octets)),
+                                  report::size_text(gpu_memory(r.gpu)));
     out.unit = "step";
   }
   out.yaml = "jobs:\n  - name: job\n" + model_text(r) + fmt::format("    gpu: {}\n", r.gpu) + ranks_text(hosts) + body;

@@ -18,9 +18,10 @@ struct PlannedJob {
 // these, as many nodes. Throws spec::SpecError: the GPUs do not suit the model.
 PlannedJob planned_job(const Request& request, int nodes, int hosts);
 
-// Tensor, pipeline and data parallelism.
+// Tensor, pipeline and data parallelism: the fewest stages that fit in memory, else the most that divide layers and GPUs.
 struct Degrees {
   int tensor = 1, pipeline = 1, data = 1;
+  double octets = 0;  // that a GPU holds then
 };
 Degrees degrees(const Request& request, int gpus);
 

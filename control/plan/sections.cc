@@ -54,8 +54,9 @@ Section nic_section(const Plan& p) {
   const char* coding = r.pcie.generation >= 6 ? "236/256" : "128/130";
   s.lines.push_back({"slot of a NIC", fmt::format("{} GT/s x {} lanes x {}", gigatransfers, r.pcie.lanes, coding), rate(p.nic.slot),
                      r.pcie.generation >= 6 ? "PCIe 6.0, 4.2.3" : "PCIe 5.0, 4.2"});
-  s.lines.push_back({"PCI Express check", fmt::format("{} of NIC, {} of slot", rate(r.nic_rate), rate(p.nic.slot)),
-                     p.nic.held_up ? fmt::format("too slow: the NIC gets {}", rate(p.nic.usable)) : "fits", ""});
+  s.lines.push_back({"PCI Express check", "",
+                     p.nic.held_up ? fmt::format("{} > {}: too slow, the NIC gets {}", rate(r.nic_rate), rate(p.nic.slot), rate(p.nic.usable))
+                                   : fmt::format("{} <= {}: fits", rate(r.nic_rate), rate(p.nic.slot)), ""});
   s.lines.push_back({"for each GPU", fmt::format("{} NICs x {} / {} GPUs", r.nics(), rate(p.nic.usable), r.gpus_per_node),
                      rate(p.nic.for_gpu), ""});
   if (p.nic.held_up)
@@ -112,8 +113,9 @@ void add_spines(const Plan& p, Section& s) {
 void add_check(const Plan& p, Section& s) {
   const Shape& f = p.shape;
   const double down = static_cast<double>(f.nic_ports(f.now)) * static_cast<double>(f.nic_rate.bps);
-  s.lines.push_back({"tiers, stages", fmt::format("2 x {} - 1 stages", f.tiers), fmt::format("{} tiers, {} stages", f.tiers, f.stages()), ""});
-  s.lines.push_back({"switches", fmt::format("{} leaves + {} spines + {} cores", count(f.now.leaves), count(f.now.spines), count(f.now.cores)),
+  s.lines.push_back({"tiers", "", std::to_string(f.tiers), ""});
+  s.lines.push_back({"stages", fmt::format("2 x {} - 1", f.tiers), std::to_string(f.stages()), ""});
+  s.lines.push_back({"switches", counted_switches(f.now, " + "),
                      count(f.now.switches()), ""});
   s.lines.push_back({"capacity to nodes", fmt::format("{} ports x {}", count(f.nic_ports(f.now)), rate(f.nic_rate)), rate(down), ""});
   if (f.tiers == 1) {
@@ -147,18 +149,23 @@ Section fabric_section(const Plan& p) {
 
 Section cable_section(const Plan& p) {
   Section s{.title = "Cables", .lines = {}};
-  for (const CableRow& c : p.cables)
-    s.lines.push_back({c.between,
-                       fmt::format("{} of {}, {} reaches {}", spec::format(c.length), rate(c.rate), spec::name(c.medium),
-                                   spec::format(spec::reach(c.medium, c.rate))),
-                       c.is_optical_pair() ? fmt::format("{} fibres, {} {} modules", count(c.now), count(2 * c.now), spec::name(c.medium))
-                                           : fmt::format("{} {} cables", count(c.now), spec::name(c.medium)),
-                       c.medium == spec::CableMedium::kAec || c.medium == spec::CableMedium::kAoc ? "products; no standard" : "IEEE 802.3"});
+  for (const CableRow& c : p.cables) {
+    const bool pair = c.is_optical_pair();
+    const Shape& f = p.shape;
+    const std::string formula = c.between == "node - leaf" ? fmt::format("{} nodes x {}", count(f.now.nodes), f.nics_per_node)
+                                : c.between == "leaf - spine" ? fmt::format("{} leaves x {}", count(f.now.leaves), f.up)
+                                                              : fmt::format("{} spines x {}", count(f.now.spines), f.spine_up);
+    s.lines.push_back({c.between, formula,
+                       fmt::format("{} {} of {}, {}{}", count(c.now), pair ? "fibres" : fmt::format("{} cables", spec::name(c.medium)), rate(c.rate),
+                                   spec::format(c.length), pair ? fmt::format(", {} {} modules", count(2 * c.now), spec::name(c.medium)) : ""),
+                       fmt::format("{} reaches {}: {}", spec::name(c.medium), spec::format(spec::reach(c.medium, c.rate)),
+                                   c.medium == spec::CableMedium::kAec || c.medium == spec::CableMedium::kAoc ? "products" : "IEEE 802.3")});
+  }
   if (p.shape.split > 1) s.notes.push_back(fmt::format("One port of a leaf has {} NICs, by a splitting cable.", p.shape.split));
   return s;
 }
 
-void add_headroom(const char* what, const HeadroomOfLink& h, Section& s) {
+void add_headroom(const char* what, const HeadroomOfLink& h, Bytes cell, Section& s) {
   if (h.octets.n == 0) return;
   const auto& t = h.terms;
   s.lines.push_back({what,
@@ -168,18 +175,19 @@ void add_headroom(const char* what, const HeadroomOfLink& h, Section& s) {
                                  spec::format(h.cable), count((t.rate * t.peer_response).n), report::time_text(t.peer_response),
                                  count((t.rate * t.rx_latency).n), report::time_text(t.rx_latency), count(t.framing.slot(t.peer_frame))),
                      count(h.octets.n) + " B", "IEEE 802.1Q annex N"});
-  s.lines.push_back({"", "in cells of the chip, for the worst frame size", octets(h.buffer), ""});
+  s.lines.push_back({"", fmt::format("{} cells x {} B, for frames of the worst size", count(h.buffer.n / cell.n), cell.n), octets(h.buffer), ""});
 }
 
 Section buffer_section(const Plan& p) {
   const Request& r = p.request;
   Section s{.title = fmt::format("Buffer and PFC headroom ({})", counted(r.lossless_classes, "lossless class", "lossless classes")), .lines = {}};
-  add_headroom("port to a node", p.buffers.node, s);
-  add_headroom("port between leaf and spine", p.buffers.fabric, s);
-  add_headroom("port between spine and core", p.buffers.core, s);
-  s.lines.push_back({"headroom of a leaf", fmt::format("{} x ({} NICs + {} uplinks)", r.lossless_classes, p.shape.nodes_per_group * p.shape.rails_per_leaf, p.shape.up),
+  add_headroom("port to a node", p.buffers.node, p.chosen.profile.cell, s);
+  add_headroom("port between leaf and spine", p.buffers.fabric, p.chosen.profile.cell, s);
+  add_headroom("port between spine and core", p.buffers.core, p.chosen.profile.cell, s);
+  s.lines.push_back({"headroom of a leaf", fmt::format("{} x ({} NICs x {} + {} uplinks x {})", r.lossless_classes, p.shape.nodes_per_group * p.shape.rails_per_leaf,
+                                 octets(p.buffers.node.buffer), p.shape.up, octets(p.buffers.fabric.buffer)),
                      octets(p.buffers.leaf), ""});
-  if (p.shape.tiers > 1) s.lines.push_back({"headroom of a spine", "all its ports", octets(p.buffers.spine), ""});
+  if (p.shape.tiers > 1) s.lines.push_back({"headroom of a spine", "its ports to leaves and cores in 18 months", octets(p.buffers.spine), ""});
   const Bytes buffer = p.chosen.profile.buffer;
   s.lines.push_back({"buffer left to share at a leaf", fmt::format("{} - {}", octets(buffer), octets(p.buffers.leaf)),
                      octets(p.buffers.left_leaf), p.chosen.asic});
@@ -195,8 +203,8 @@ Section buffer_section(const Plan& p) {
 Section growth_section(const Plan& p) {
   const Shape& f = p.shape;
   Section s{.title = "Growth in 18 months, and ports", .lines = {}};
-  s.lines.push_back({"GPUs", fmt::format("{} now, {} in 18 months", count(p.request.gpus), count(p.request.later())),
-                     counted(f.later.nodes - f.now.nodes, "node more", "nodes more"), ""});
+  s.lines.push_back({"GPUs", fmt::format("{} in 18 months - {} now", count(p.request.later()), count(p.request.gpus)),
+                     fmt::format("{} more", count(p.request.later() - p.request.gpus)), ""});
   for (const TierPorts& t : p.ports) {
     s.lines.push_back({fmt::format("{} ports", t.tier),
                        fmt::format("{} switches x {} - {} used - {} reserved for later", count(t.switches), f.radix, count(t.used), count(t.reserved)),
@@ -227,13 +235,13 @@ Section bill_section(const Plan& p) {
                                  : fmt::format("{} x {} W", count(row.count), number(row.watts)),
                        result, ""});
   }
-  s.lines.push_back({"fabric", "all but servers", fmt::format("{:.1f} kW, {} W for each GPU", p.now.fabric_watts / 1000,
+  s.lines.push_back({"fabric", fmt::format("{:.1f} kW - {:.1f} kW of servers", p.now.watts / 1000, (p.now.watts - p.now.fabric_watts) / 1000), fmt::format("{:.1f} kW, {} W for each GPU", p.now.fabric_watts / 1000,
                                                               number(p.now.fabric_watts / p.request.gpus)), ""});
-  if (p.now.fabric_cost) s.lines.push_back({"price of the fabric", "all but servers", money_text(*p.now.fabric_cost, p.prices), "your prices file"});
+  if (p.now.fabric_cost) s.lines.push_back({"price of the fabric without servers", "", money_text(*p.now.fabric_cost, p.prices), "your prices file"});
   if (grows) {
     s.lines.push_back({"fabric in 18 months", "", fmt::format("{:.1f} kW", p.later.fabric_watts / 1000), ""});
     if (p.later.fabric_cost)
-      s.lines.push_back({"price in 18 months", "", money_text(*p.later.fabric_cost, p.prices), "your prices file"});
+      s.lines.push_back({"the same in 18 months", "", money_text(*p.later.fabric_cost, p.prices), "your prices file"});
   }
   if (p.prices.energy) {
     constexpr double kHours = 24 * 365;
@@ -253,7 +261,7 @@ Section step_section(const Plan& p) {
   bool all = true;
   for (const Trigger& t : p.triggers) {
     all = all && t.reached;
-    s.lines.push_back({t.what, t.formula, fmt::format("{}: {}", t.result, t.reached ? "reached" : "not reached"), t.threshold});
+    s.lines.push_back({t.what, t.formula, fmt::format("{}, {}", t.result, t.reached ? "reached" : "not reached"), t.threshold});
   }
   s.notes.push_back(all ? "All triggers are reached: plan the step now."
                         : fmt::format("Stay at {} until all triggers are reached.", rate(p.request.nic_rate)));
@@ -265,7 +273,7 @@ Section isolation_section(const Plan& p) {
   Section s{.title = "Shared or separate", .lines = {}};
   s.lines.push_back({"advice", "", std::string(name(w.isolation)), ""});
   s.notes.push_back(fmt::format("Because {}.", w.isolation_reason));
-  s.notes.push_back("QoS classes share queues' buffers, VLAN and VRF share switches, separate fabrics share nothing but the node.");
+  s.notes.push_back("QoS classes share links and buffers; VLAN and VRF share links; separate fabrics share only the node.");
   return s;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "control/plan/arithmetic.h"
 #include "control/report/units.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
@@ -131,6 +132,13 @@ Level level_of(const Shape& s, int nodes) {
   l.leaves = l.groups * s.leaves_per_group;
   l.cores = s.tiers == 3 ? s.spines * s.cores_per_plane : 0;
   return l;
+}
+
+std::string counted_switches(const Level& l, const char* separator) {
+  std::string out = counted(l.leaves, "leaf", "leaves");
+  if (l.spines > 0) out += separator + counted(l.spines, "spine", "spines");
+  if (l.cores > 0) out += separator + counted(l.cores, "core", "cores");
+  return out;
 }
 
 std::int64_t most_nics(const Request& r, const SwitchChoice& chosen) {

@@ -5,6 +5,8 @@
 // leaves are bought for the nodes of later, so that nobody has to move a cable; leaves are bought as nodes come.
 #pragma once
 
+#include <string>
+
 #include "control/plan/request.h"
 #include "control/plan/switch_choice.h"
 
@@ -68,6 +70,9 @@ Shape size(const Request& request, const SwitchChoice& chosen);
 
 // What so many nodes take of a shape whose numbers per leaf, spine and core are set.
 Level level_of(const Shape& shape, int nodes);
+
+// "4 leaves, 4 spines": those that there are.
+std::string counted_switches(const Level& level, const char* separator = ", ");
 
 // The most NICs that three tiers of such switches carry.
 std::int64_t most_nics(const Request& request, const SwitchChoice& chosen);

@@ -1,9 +1,12 @@
 #include "control/plan/step_up.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "control/plan/arithmetic.h"
 #include "control/plan/job.h"
+#include "control/plan/memory_need.h"
 #include "control/report/units.h"
 #include "control/spec/pcie.h"
 #include "control/spec/spec_error.h"
@@ -17,13 +20,13 @@ constexpr double kMfu = 0.4;      // of a GPU's peak that computing reaches; def
 
 std::string ms(double seconds) { return report::nanoseconds_text(static_cast<std::uint64_t>(seconds * 1e9)); }
 
-// Gradients out, parameters in, of one step; or the KV cache of a prompt.
+// Gradients out, parameters in, of one step, less what hides behind the passes of one microbatch; or the KV cache of a prompt.
 Trigger communication(const Request& r, const NicCheck& nic) {
   const double rate = static_cast<double>(nic.for_gpu.bps) / 8;
   const double flops = gpu_named(r.gpu).flops * kMfu;
   const auto parameters = static_cast<double>(r.model.parameters());
-  double octets = 0, compute = 0;
-  std::string what, formula;
+  double octets = 0, compute = 0, hidden = 0;
+  std::string what;
   if (r.workload == Workload::kInferenceRag) {
     constexpr double kPrompt = 512;
     octets = kPrompt * 4 * r.model.layers * static_cast<double>(r.model.kv_width()) / r.gpus_per_node;
@@ -35,15 +38,17 @@ Trigger communication(const Request& r, const NicCheck& nic) {
     const int microbatches = std::max(4, 2 * d.pipeline);
     // Ring: 2 (n - 1) / n times what there is, 2 octets for each parameter.
     octets = 2.0 * (d.data - 1) / d.data * 2 * parameters / parts;
-    if (r.workload == Workload::kFineTuning) octets /= 100;  // adapters
-    compute = 6 * parameters * static_cast<double>(r.model.sequence) * microbatches / parts / flops;
-    what = "gradients and parameters / computing";
+    if (r.workload == Workload::kFineTuning) octets /= kAdapterShare;
+    hidden = 6 * parameters * static_cast<double>(r.model.sequence) / parts / flops;
+    compute = hidden * microbatches;
+    what = "exposed communication / computing";
   }
-  const double share = octets / rate / compute;
+  const double share = std::max(0.0, octets / rate - hidden) / compute;
   return {what,
-          fmt::format("{} / {} / {}", report::size_text(static_cast<std::uint64_t>(octets)),
-                      report::rate_text(static_cast<double>(nic.for_gpu.bps)), ms(compute)),
-          report::percent_text(share), fmt::format("above {:.0f} %: faster NICs shorten the step", kWorthIt * 100), share > kWorthIt};
+          fmt::format("({} / {}{}) / {}", report::size_text(static_cast<std::uint64_t>(octets)),
+                      report::rate_text(static_cast<double>(nic.for_gpu.bps)),
+                      hidden > 0 ? fmt::format(" - {} of a microbatch", ms(hidden)) : "", ms(compute)),
+          report::percent_text(share), fmt::format("threshold: {:.0f} %", kWorthIt * 100), share > kWorthIt};
 }
 
 Trigger slot(const Request& r, BitRate twice) {
@@ -51,8 +56,7 @@ Trigger slot(const Request& r, BitRate twice) {
   return {fmt::format("slot of a NIC of {}", report::rate_text(static_cast<double>(twice.bps))),
           fmt::format("gen{}x{}", r.pcie.generation, r.pcie.lanes),
           report::rate_text(static_cast<double>(carried.bps)),
-          fmt::format("{} or more: generation {} of PCI Express, or NICs beside the GPU", report::rate_text(static_cast<double>(twice.bps)),
-                      spec::rate_of({r.pcie.generation + 1, r.pcie.lanes}) < twice ? "after the next" : std::to_string(r.pcie.generation + 1)),
+          fmt::format("threshold: {}", report::rate_text(static_cast<double>(twice.bps))),
           carried >= twice};
 }
 
@@ -67,7 +71,7 @@ Trigger switches(const Request& r, const Shape& s, const SwitchChoice& chosen, B
   Trigger t{fmt::format("switches at {}", report::rate_text(static_cast<double>(twice.bps))),
             fmt::format("{} ports of {} a switch", *faster.radix, report::rate_text(static_cast<double>(faster.port_rate->bps))),
             "",
-            fmt::format("no tier more than now ({} in {} tiers); else the next switch generation first", s.later.switches(), s.tiers),
+            fmt::format("threshold: no more than {} tiers, as at this rate ({} switches)", s.tiers, s.later.switches()),
             false};
   try {
     const Shape f = size(faster, choose_switch(faster));

@@ -104,10 +104,11 @@ TEST(Sizing, NoSwitchHasTooFewPorts) {
 }
 
 TEST(Sizing, PortsOfTwiceTheRateTakeTwoNics) {
-  const Shape s = shaped({{"gpus", "128"}, {"asic", "tomahawk5-64x800"}});
+  const Shape s = shaped({{"gpus", "256"}, {"asic", "tomahawk5-64x800"}});
   EXPECT_EQ(s.split, 2);
   EXPECT_EQ(s.down, 32) << "64 NICs";
-  EXPECT_EQ(s.now.leaves, 2);
+  EXPECT_EQ(s.now.leaves, 4);
+  EXPECT_EQ(shaped({{"gpus", "128"}, {"asic", "tomahawk5-64x800"}}).now.switches(), 1) << "128 NICs at 64 ports";
 }
 
 TEST(Sizing, CapacityAndRadixAreTheSameSwitch) {
