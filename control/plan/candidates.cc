@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -16,12 +18,19 @@ namespace {
 
 // Room for whole switches.
 constexpr double kTolerance = 1.02;
-// Tried for leaves, the most capacity first.
-constexpr std::array kRatios{Ratio{1}, Ratio{9, 8}, Ratio{5, 4}, Ratio{4, 3}, Ratio{3, 2}, Ratio{5, 3}, Ratio{2}, Ratio{5, 2},
+// Tried for leaves, the most capacity first. Below 1 there is more than all NICs can send: fewer collisions, and reserve for failures.
+constexpr std::array kRatios{Ratio{1, 2}, Ratio{2, 3}, Ratio{3, 4}, Ratio{4, 5}, Ratio{8, 9}, Ratio{1}, Ratio{9, 8}, Ratio{5, 4}, Ratio{4, 3}, Ratio{3, 2}, Ratio{5, 3}, Ratio{2}, Ratio{5, 2},
                              Ratio{3}, Ratio{4}, Ratio{5}, Ratio{6}, Ratio{8}, Ratio{12}, Ratio{16}};
 
+// Infinite: a price is missing.
 double cost_of(const Bill& b, CostUnit unit) {
-  return unit == CostUnit::kMoney ? b.fabric_cost.value_or(0) : static_cast<double>(b.count(Item::kSwitch));
+  return unit == CostUnit::kMoney ? b.fabric_cost.value_or(std::numeric_limits<double>::infinity())
+                                  : static_cast<double>(b.count(Item::kSwitch));
+}
+
+void refuse_missing_prices(Candidate& c) {
+  if (!std::isinf(c.cost)) return;
+  c.why_not = fmt::format("the prices file has no price of: {}", fmt::join(c.bill.unpriced, ", "));
 }
 
 Candidate of_shape(const char* name, const Request& r, const Plan& plan, const Shape& s, CostUnit unit) {
@@ -35,6 +44,7 @@ Candidate of_shape(const char* name, const Request& r, const Plan& plan, const S
   c.job_hosts = s.now.nodes * (c.host_for_each_nic ? s.nics_per_node : 1);
   c.description = counted_switches(s.now);
   if (s.tiers > 1) c.description += "; " + ratio_text(s.leaf_oversubscription());
+  refuse_missing_prices(c);
   return c;
 }
 
@@ -107,6 +117,7 @@ Candidate dragonfly_plus(const Request& r, const Plan& plan, CostUnit unit, doub
   c.job_hosts = r.nodes() * r.nics();
   c.description = fmt::format("{} groups of {}, {}; {}, {} between groups", s->groups, counted(s->leaves, "leaf", "leaves"),
                               counted(s->spines, "spine", "spines"), ratio_text(1 / s->leaf_share), ratio_text(1 / s->global_share));
+  refuse_missing_prices(c);
   return c;
 }
 
@@ -123,7 +134,7 @@ Candidates candidates(const Plan& plan) {
   const auto one = [&](bool is_own, const char* name, Design design) {
     return is_own ? of_shape(name, now, plan, own, out.unit) : clos(name, now, design, plan, out.unit, out.budget);
   };
-  out.all.push_back(one(rails, "rail-optimised", Design::kRailOptimized));
+  out.all.push_back(one(rails, "rail-optimized", Design::kRailOptimized));
   out.all.push_back(one(!rails, "fat tree", Design::kFatTree));
   out.all.push_back(dragonfly_plus(now, plan, out.unit, out.budget));
   out.all.push_back(rail_only(now, plan, out.unit));

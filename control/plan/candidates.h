@@ -1,4 +1,4 @@
-// Designs for the same nodes at about the same cost: rail-optimised, fat tree, dragonfly+, rail-only.
+// Designs for the same nodes at about the same cost: rail-optimized, fat tree, dragonfly+, rail-only.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace railyard::plan {
 
 struct Candidate {
-  std::string name;         // "rail-optimised"
+  std::string name;         // "rail-optimized"
   std::string description{};  // "8 leaves, 4 spines; 1:1"
   std::string topology{};     // "topology: ..." of a fabric file
   bool host_for_each_nic = false;
@@ -17,7 +17,7 @@ struct Candidate {
   int job_hosts = 0;        // of these, the first ones that are there in fact
   Bill bill{};
   double cost = 0;          // by CostUnit
-  std::string why_not{};      // it cannot be built, and why; all else means nothing then
+  std::string why_not{};      // it cannot be built or priced, and why; there is no job on it then
 };
 
 // In what designs are compared: money if the prices file has all prices of the plan, else switches.

@@ -119,7 +119,7 @@ std::string cost_text(double cost, CostUnit unit, const Prices& prices) {
 
 std::string stopping_text(const FailureCost& f) {
   if (f.divides) return fmt::format("{}: divides the nodes", f.kind);
-  return fmt::format("{}: {} lose {} of their NICs", f.kind, counted(f.nodes_cut, "node", "nodes"), report::percent_text(f.capacity_lost));
+  return fmt::format("{}: {} without {} of their NICs", f.kind, counted(f.nodes_cut, "node", "nodes"), report::percent_text(f.capacity_lost));
 }
 
 }  // namespace
@@ -136,9 +136,6 @@ Comparison compare(const Plan& plan) {
   return out;
 }
 
-// A stretch below it prints as 1.00.
-constexpr double kFelt = 1.005;
-
 std::string text(const Comparison& c, const Prices& prices) {
   std::string out = fmt::format("Designs at the same cost: {}\n\n", c.job);
   std::vector<std::vector<std::string>> lines{{"design", "what", c.unit, "cost", "against plan", "power"}};
@@ -147,7 +144,7 @@ std::string text(const Comparison& c, const Prices& prices) {
     if (r.job && (!best || static_cast<double>(r.job->ps) < *best)) best = static_cast<double>(r.job->ps);
   for (const Compared& r : c.rows) {
     if (!r.design.why_not.empty()) {
-      lines.push_back({r.design.name, "cannot be built: " + r.design.why_not});
+      lines.push_back({r.design.name, "left out: " + r.design.why_not});
       continue;
     }
     lines.push_back({r.design.name, r.design.description, r.job ? report::time_text(*r.job) : "-", cost_text(r.design.cost, c.cost_unit, prices),
@@ -160,9 +157,7 @@ std::string text(const Comparison& c, const Prices& prices) {
     const auto stops = std::ranges::find_if(r.failures, [](const FailureCost& f) { return !f.stretch; });
     const auto slows = std::ranges::find_if(r.failures, [](const FailureCost& f) { return f.stretch.has_value(); });
     failures.push_back({r.design.name, stops != r.failures.end() ? stopping_text(*stops) : "none",
-                        slows == r.failures.end()  ? "none"
-                        : *slows->stretch < kFelt ? "none is felt"
-                                                  : fmt::format("{}: x {:.2f}", slows->kind, *slows->stretch)});
+                        slows == r.failures.end() ? "none" : fmt::format("{}: x {:.2f}", slows->kind, *slows->stretch)});
   }
   out += text_table(failures, 3, "  ");
   for (const Compared& r : c.rows)
@@ -181,7 +176,7 @@ nlohmann::ordered_json json(const Comparison& c) {
       failures.push_back({{"part", f.part}, {"kind", f.kind}, {"nodes_cut", f.nodes_cut}, {"capacity_lost", f.capacity_lost}, {"divides", f.divides},
                           {"stretch", f.stretch ? Json(*f.stretch) : Json(nullptr)}});
     rows.push_back({{"design", r.design.name}, {"what", r.design.description},
-                    {"cannot_be_built", r.design.why_not.empty() ? Json(nullptr) : Json(r.design.why_not)},
+                    {"left_out", r.design.why_not.empty() ? Json(nullptr) : Json(r.design.why_not)},
                     {"job_ps", r.job ? Json(r.job->ps) : Json(nullptr)}, {"cost", r.design.cost},
                     {"against_plan", c.budget > 0 && r.design.why_not.empty() ? Json(r.design.cost / c.budget - 1) : Json(nullptr)},
                     {"switches", r.design.bill.count(Item::kSwitch)}, {"fabric_watts", r.design.bill.fabric_watts},

@@ -90,9 +90,12 @@ PlannedJob planned_job(const Request& r, int nodes, int hosts) {
     body = fmt::format("    parallelism: {{ tp: {}, pp: {}, dp: {} }}\n    microbatches: {}\n    sharding: zero-1\n"
                        "    sequence-parallel: {}\n    segments: 1\n    chunk: 64MiB\n",
                        d.tensor, d.pipeline, d.data, microbatches, d.tensor > 1);
-    out.description = fmt::format("{} on {} GPUs: tp {}, pp {}, dp {}, {} microbatches, ZeRO-1, {} of {} for each GPU", r.model.name, gpus,
-                                  d.tensor, d.pipeline, d.data, microbatches, report::size_text(static_cast<std::uint64_t>(d.octets)),
-                                  report::size_text(gpu_memory(r.gpu)));
+    const auto octets = static_cast<std::uint64_t>(d.octets);
+    out.description = fmt::format("{} on {} GPUs: tp {}, pp {}, dp {}, {} microbatches, ZeRO-1, {} for each GPU{}", r.model.name, gpus,
+                                  d.tensor, d.pipeline, d.data, microbatches, report::size_text(octets),
+                                  octets > gpu_memory(r.gpu) ? fmt::format(" (it has {}: more GPUs are needed, or recomputation)",
+                                                                           report::size_text(gpu_memory(r.gpu)))
+                                                             : "");
     out.unit = "step";
   }
   out.yaml = "jobs:\n  - name: job\n" + model_text(r) + fmt::format("    gpu: {}\n", r.gpu) + ranks_text(hosts) + body;

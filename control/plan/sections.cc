@@ -16,6 +16,11 @@ std::string octets(std::uint64_t n) { return report::size_text(n); }
 std::string octets(Bytes b) { return (b.n < 0 ? "-" : "") + report::size_text(static_cast<std::uint64_t>(b.n < 0 ? -b.n : b.n)); }
 std::string count(std::int64_t n) { return report::count_text(static_cast<std::uint64_t>(n)); }
 
+std::string watts(double w) {
+  constexpr double kThousand = 1000;
+  return w < kThousand ? number(w) + " W" : count(static_cast<std::int64_t>(w)) + " W";
+}
+
 Section memory_section(const Plan& p) {
   const Request& r = p.request;
   const std::uint64_t memory = gpu_memory(r.gpu);
@@ -140,10 +145,8 @@ Section fabric_section(const Plan& p) {
   add_leaves(p, s);
   if (p.shape.tiers > 1) add_spines(p, s);
   add_check(p, s);
-  std::string table = "Recommended oversubscription:";
   for (const WorkloadNeeds& w : workloads())
-    table += fmt::format("{} {} {}", w.workload == Workload::kPretraining ? "" : ",", w.name, ratio_text(w.oversubscription.value()));
-  s.notes.push_back(table + " (docs/plan.md has the sources).");
+    s.lines.push_back({fmt::format("recommended for {}", w.name), "", ratio_text(w.oversubscription.value()), std::string(w.oversubscription_source)});
   return s;
 }
 
@@ -231,8 +234,8 @@ Section bill_section(const Plan& p) {
     std::string result = fmt::format("{:.1f} kW", row.power() / 1000);
     if (const auto cost = row.cost()) result += fmt::format(", {}", money_text(*cost, p.prices));
     s.lines.push_back({std::string(name(row.item)),
-                       row.price ? fmt::format("{} x {} W, {}", count(row.count), number(row.watts), money_text(*row.price, p.prices))
-                                 : fmt::format("{} x {} W", count(row.count), number(row.watts)),
+                       row.price ? fmt::format("{} x {}, {}", count(row.count), watts(row.watts), money_text(*row.price, p.prices))
+                                 : fmt::format("{} x {}", count(row.count), watts(row.watts)),
                        result, ""});
   }
   s.lines.push_back({"fabric", fmt::format("{:.1f} kW - {:.1f} kW of servers", p.now.watts / 1000, (p.now.watts - p.now.fabric_watts) / 1000), fmt::format("{:.1f} kW, {} W for each GPU", p.now.fabric_watts / 1000,
@@ -246,13 +249,14 @@ Section bill_section(const Plan& p) {
   if (p.prices.energy) {
     constexpr double kHours = 24 * 365;
     s.lines.push_back({"energy of the fabric in a year",
-                       fmt::format("{:.1f} kW x {} x 8,760 h x {} {}", p.now.fabric_watts / 1000, number(p.prices.pue), *p.prices.energy,
+                       fmt::format("{:.1f} kW x {} x 8,760 h x {} {}", p.now.fabric_watts / 1000, p.prices.pue, *p.prices.energy,
                                    p.prices.currency),
                        money_text(p.now.fabric_watts / 1000 * p.prices.pue * kHours * *p.prices.energy, p.prices), ""});
   }
   if (!p.prices.any()) s.notes.push_back("No prices: give yours with --prices FILE.");
   if (!p.now.unpriced.empty())
-    s.notes.push_back(fmt::format("The prices file has no price of: {}. There is no total.", fmt::join(p.now.unpriced, ", ")));
+    s.notes.push_back(fmt::format("The prices file has no price of: {}.{}", fmt::join(p.now.unpriced, ", "),
+                                  p.now.fabric_cost ? "" : " So there is no total."));
   return s;
 }
 

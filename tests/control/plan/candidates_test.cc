@@ -23,12 +23,24 @@ TEST(CandidatesTest, CostWhatThePlanCostsOrLess) {
   EXPECT_EQ(c.unit, CostUnit::kSwitches);
   EXPECT_EQ(c.budget, p.shape.now.switches());
   for (const Candidate& d : c.all) {
-    ASSERT_TRUE(d.why_not.empty()) << d.name << ": " << d.why_not;
+    ASSERT_EQ(d.why_not, "") << d.name;
     EXPECT_LE(d.cost, c.budget * 1.02) << d.name;
   }
   EXPECT_EQ(c.all[0].cost, c.budget);
   EXPECT_EQ(c.all[1].cost, c.budget) << "a fat tree takes the same switches";
   EXPECT_EQ(c.all[3].bill.count(Item::kSwitch), 8) << "one for each rail";
+}
+
+TEST(CandidatesTest, InMoneyEachIsAsDearAsThePlanAllows) {
+  Prices prices;
+  for (const auto& [item, price] : {std::pair{Item::kSwitch, 30'000.0}, {Item::kNic, 1'500.0}, {Item::kDac, 120.0}, {Item::kAoc, 600.0}})
+    prices.each[static_cast<std::size_t>(item)] = price;
+  const Candidates c = candidates(planned({{"gpus", "128"}}, prices));
+  EXPECT_EQ(c.unit, CostUnit::kMoney);
+  EXPECT_EQ(c.budget, 8 * 30'000 + 128 * 1'500 + 256 * 600);
+  EXPECT_LE(c.all[1].cost, c.budget * 1.02);
+  // Its cables between groups are longer, and their modules have no price.
+  EXPECT_THAT(c.all[2].why_not, HasSubstr("no price of: server, sr, fibre"));
 }
 
 // What is paid for is what the files have.

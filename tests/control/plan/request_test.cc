@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,6 +40,14 @@ TEST(Request, ErrorsNameTheOptionAndWhatWasExpected) {
   EXPECT_THAT(wrong({{"radix", "64"}, {"capacity", "25.6Tbps"}}), AllOf(StartsWith("--capacity"), HasSubstr("one of the two")));
   EXPECT_THAT(wrong({{"model", "80B"}}), AllOf(StartsWith("--model"), HasSubstr("llama-8b")));
   EXPECT_THAT(problem({{"workload", "mixed"}}), HasSubstr("'gpus' is missing"));
+}
+
+TEST(Request, ThePageHasAllKeys) {
+  std::ifstream page(RAILYARD_SOURCE_DIR "/docs/plan.md");
+  std::stringstream text;
+  text << page.rdbuf();
+  for (const std::string& key : request_keys().known()) EXPECT_THAT(text.str(), HasSubstr("`--" + key + "`"));
+  for (const std::string& key : price_keys().known()) EXPECT_THAT(text.str(), HasSubstr("`" + key + "`"));
 }
 
 class RequestFile : public testing::Test {
