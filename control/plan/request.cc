@@ -124,7 +124,7 @@ const spec::Table<Request>& request_keys() {
        key("gpus-later", &Request::gpus_later, maybe(integer(1, kMostGpus)), "GPUs in 18 months (default: as now)"),
        key("model", &Request::model_name, model_form(), "8B, 70B, 405B (Llama 3), a shipped model or a file"),
        key("gpu", &Request::gpu, gpu_form(), "kind of GPU"),
-       key("gpus-per-node", &Request::gpus_per_node, integer(1, 64), "GPUs of a node"),
+       key("gpus-per-node", &Request::gpus_per_node, integer(1, 1024), "GPUs of a node"),
        key("nics-per-node", &Request::nics_per_node, maybe(integer(1, 64)), "NICs of a node (default: one for each GPU)"),
        key("nic-rate", &Request::nic_rate, rate(gigabit), "rate of a NIC"),
        key("pcie", &Request::pcie, slot_form(), "slot of a NIC, such as gen5x16"),

@@ -35,7 +35,7 @@ Section memory_section(const Plan& p) {
                               : fmt::format("{} weights + {} gradients + {} optimizer + {} activations", octets(m.weights),
                                             octets(m.gradients), octets(m.optimizer), octets(m.activations)),
                        octets(m.total()),
-                       serves ? "2 octets per parameter; KV of 32 sequences" : "ZeRO, SC '20; Korthikanti et al., MLSys '23"});
+                       serves ? "2 bytes per parameter; KV of 32 sequences" : "ZeRO, SC '20; Korthikanti et al., MLSys '23"});
     s.lines.push_back({"", fmt::format("{} / {}, rounded up", octets(m.total()), octets(static_cast<std::uint64_t>(usable))),
                        fmt::format("{} ({})", counted(m.gpus, "GPU", "GPUs"), counted(m.nodes, "node", "nodes")), ""});
   }
@@ -107,7 +107,7 @@ void add_spines(const Plan& p, Section& s) {
   }
   s.lines.push_back({"pods", fmt::format("{} leaves / {} in a pod", f.now.leaves, f.leaves_per_pod()), std::to_string(f.now.pods),
                      "Al-Fares et al., SIGCOMM '08"});
-  s.lines.push_back({"spines", fmt::format("{} pods x {}, one for each uplink of a leaf", f.now.pods, f.spines), count(f.now.spines), ""});
+  s.lines.push_back({"spines", fmt::format("{} x {}, one for each uplink of a leaf", counted(f.now.pods, "pod", "pods"), f.spines), count(f.now.spines), ""});
   s.lines.push_back({"ports of a spine", fmt::format("{} leaves down + {} up", f.leaves_per_pod(), f.spine_up),
                      fmt::format("{} of {}", f.leaves_per_pod() + f.spine_up, f.radix), ""});
   s.lines.push_back({"cores", fmt::format("{} planes x {} (each spine has {} links to each core of its plane)", f.spines,
@@ -221,7 +221,9 @@ Section growth_section(const Plan& p) {
       s.lines.push_back({fmt::format("cables, {}", c.between), fmt::format("{} later - {} now", count(c.later), count(c.now)),
                          fmt::format("{} to add, 0 to move", count(c.later - c.now)), ""});
   if (f.later.nodes > f.now.nodes)
-    s.notes.push_back("Switches above leaves have their ports for later now, so that no cable moves.");
+    s.notes.push_back(f.tiers == 3   ? "Cores have their ports for later now; spines and leaves come with their pods. So no cable moves."
+                      : f.tiers == 2 ? "Spines have their ports for later now. So no cable moves."
+                                     : "The switch has its ports for later now. So no cable moves.");
   else
     s.notes.push_back("Without --gpus-later nothing is reserved: free ports count as stranded.");
   return s;

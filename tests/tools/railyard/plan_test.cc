@@ -44,8 +44,8 @@ TEST_F(PlanCommand, WhatItWritesPassesCheckAndRuns) {
 }
 
 TEST_F(PlanCommand, MistakesAreOneLine) {
-  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--radix", "3"}), HasSubstr("--radix: '3'"));
-  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "0"}), HasSubstr("--gpus: '0'"));
+  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--radix", "3"}), HasSubstr("--radix: 3 is out of range; expected 4..1024"));
+  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "0"}), HasSubstr("--gpus: 0 is out of range; expected 1.."));
   EXPECT_THAT(error(kUsage, {"plan", "--gpus", "12"}), HasSubstr("expected a multiple of 8"));
   EXPECT_THAT(error(kUsage, {"plan"}), HasSubstr("--gpus"));
   EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--workload", "games"}), HasSubstr("expected pretraining"));
