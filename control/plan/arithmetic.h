@@ -11,7 +11,7 @@ struct Line {
   std::string what;
   std::string formula;  // with its numbers; empty: the result is given
   std::string result;
-  std::string source;   // empty: it follows from the lines above
+  std::string source;  // empty: it follows from the lines above
 };
 
 struct Section {

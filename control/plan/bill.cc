@@ -61,15 +61,18 @@ std::vector<spec::Key<T>> item_keys(Array T::*member, const char* what) {
   std::vector<spec::Key<T>> keys;
   const auto form = amount(what);
   for (std::size_t i = 0; i < kItems; ++i)
-    keys.push_back({std::string(kInfo[i].name), std::string(kInfo[i].help),
+    keys.push_back({std::string(kInfo[i].name),
+                    std::string(kInfo[i].help),
                     [=](const Tree& value, T& into) { (into.*member)[i] = form.read(value); },
                     [=](const T& from) { return form.write((from.*member)[i]); },
-                    [=](const T& a, const T& b) { return (a.*member)[i] == (b.*member)[i]; }, {}});
+                    [=](const T& a, const T& b) { return (a.*member)[i] == (b.*member)[i]; },
+                    {}});
   return keys;
 }
 
 const spec::Table<PowerFigures>& power_keys() {
-  static const spec::Table<PowerFigures> table{"power", "Watts of one, at most", item_keys(&PowerFigures::watts, "watts")};
+  static const spec::Table<PowerFigures> table{"power", "Watts of one, at most",
+                                               item_keys(&PowerFigures::watts, "watts")};
   return table;
 }
 
@@ -83,13 +86,20 @@ double watts_of(Item item, BitRate rate, const Prices& prices) {
 
 Item item_of(spec::CableMedium medium) {
   switch (medium) {
-    case spec::CableMedium::kDac: return Item::kDac;
-    case spec::CableMedium::kAec: return Item::kAec;
-    case spec::CableMedium::kAoc: return Item::kAoc;
-    case spec::CableMedium::kSr: return Item::kSr;
-    case spec::CableMedium::kDr: return Item::kDr;
-    case spec::CableMedium::kFr: return Item::kFr;
-    case spec::CableMedium::kLr: break;
+    case spec::CableMedium::kDac:
+      return Item::kDac;
+    case spec::CableMedium::kAec:
+      return Item::kAec;
+    case spec::CableMedium::kAoc:
+      return Item::kAoc;
+    case spec::CableMedium::kSr:
+      return Item::kSr;
+    case spec::CableMedium::kDr:
+      return Item::kDr;
+    case spec::CableMedium::kFr:
+      return Item::kFr;
+    case spec::CableMedium::kLr:
+      break;
   }
   return Item::kLr;
 }
@@ -112,26 +122,34 @@ std::int64_t Bill::count(Item item) const noexcept {
 const spec::Table<Prices>& price_keys() {
   static const spec::Table<Prices> table = [] {
     std::vector<spec::Key<Prices>> keys = item_keys(&Prices::each, "a price");
-    keys.push_back(spec::key("currency", &Prices::currency, spec::text_without_control_characters(16), "name of the currency"));
+    keys.push_back(
+        spec::key("currency", &Prices::currency, spec::text_without_control_characters(16), "name of the currency"));
     keys.push_back(spec::key("power", &Prices::power,
                              spec::Form<PowerFigures>{[](const Tree& said) {
                                                         PowerFigures p;
                                                         power_keys().read(said, p);
                                                         return p;
                                                       },
-                                                      [](const PowerFigures& p) { return power_keys().write(p); }, {}},
+                                                      [](const PowerFigures& p) { return power_keys().write(p); },
+                                                      {}},
                              "watts of one, at most, instead of the defaults"));
-    keys.push_back(spec::Key<Prices>{"energy", "price of a kWh",
-                                     [form = amount("a price")](const Tree& said, Prices& into) { into.energy = form.read(said); },
-                                     [](const Prices&) { return Tree{}; },
-                                     [](const Prices& a, const Prices& b) { return a.energy == b.energy; }, {}});
-    keys.push_back(spec::Key<Prices>{"pue", "power usage effectiveness: all power of the hall / that of the machines",
+    keys.push_back(
+        spec::Key<Prices>{"energy",
+                          "price of a kWh",
+                          [form = amount("a price")](const Tree& said, Prices& into) { into.energy = form.read(said); },
+                          [](const Prices&) { return Tree{}; },
+                          [](const Prices& a, const Prices& b) { return a.energy == b.energy; },
+                          {}});
+    keys.push_back(spec::Key<Prices>{"pue",
+                                     "power usage effectiveness: all power of the hall / that of the machines",
                                      [form = amount("a ratio")](const Tree& said, Prices& into) {
                                        into.pue = form.read(said).value_or(1);
-                                       if (into.pue < 1) said.fail(fmt::format("found {}; expected 1 or more", said.described()));
+                                       if (into.pue < 1)
+                                         said.fail(fmt::format("found {}; expected 1 or more", said.described()));
                                      },
                                      [](const Prices&) { return Tree{}; },
-                                     [](const Prices& a, const Prices& b) { return a.pue == b.pue; }, {}});
+                                     [](const Prices& a, const Prices& b) { return a.pue == b.pue; },
+                                     {}});
     return spec::Table<Prices>{"prices", "Prices of one, and watts", std::move(keys)};
   }();
   return table;
@@ -146,7 +164,8 @@ Prices read_prices(const std::string& file) {
   return prices;
 }
 
-Parts parts_of(const Shape& s, const Level& l, const SwitchChoice& chosen, const std::vector<CableRow>& cables, bool later) {
+Parts parts_of(const Shape& s, const Level& l, const SwitchChoice& chosen, const std::vector<CableRow>& cables,
+               bool later) {
   Parts p{.nodes = l.nodes,
           .nics = s.nic_ports(l),
           .nic_rate = s.nic_rate,

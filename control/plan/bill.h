@@ -20,8 +20,8 @@ enum class Item { kServer, kNic, kSwitch, kDac, kAec, kAoc, kSr, kDr, kFr, kLr, 
 inline constexpr std::size_t kItems = 11;
 std::string_view name(Item item) noexcept;  // "switch", as in a prices file
 
-// Power in watts, at most, for each item: of a switch without modules for each Tb/s, of a NIC and of modules for each 400 Gb/s.
-// Sources: docs/plan.md.
+// Power in watts, at most, for each item: of a switch without modules for each Tb/s, of a NIC and of modules for each
+// 400 Gb/s. Sources: docs/plan.md.
 struct PowerFigures {
   std::array<std::optional<double>, kItems> watts{};  // of the user's file; of one item, whatever its rate
   bool operator==(const PowerFigures&) const = default;
@@ -33,7 +33,7 @@ struct Prices {
   std::array<std::optional<double>, kItems> each{};
   PowerFigures power{};
   std::optional<double> energy{};  // of one kWh
-  double pue = 1.3;              // power usage effectiveness: all power of the hall / that of the machines
+  double pue = 1.3;                // power usage effectiveness: all power of the hall / that of the machines
 
   bool any() const noexcept;
 };
@@ -55,7 +55,7 @@ struct BillRow {
 
 struct Bill {
   std::vector<BillRow> rows;
-  double fabric_watts = 0;      // all but servers
+  double fabric_watts = 0;  // all but servers
   double watts = 0;
   std::optional<double> fabric_cost;  // all but servers; nothing: a price is missing
   std::vector<std::string> unpriced;  // names of items without one, if there are any prices
@@ -63,7 +63,8 @@ struct Bill {
   std::int64_t count(Item item) const noexcept;
 };
 
-// Of so many nodes, switches and cables. Each end of a cable is in a switch or NIC; splitting cables have `split` ends at NICs.
+// Of so many nodes, switches and cables. Each end of a cable is in a switch or NIC; splitting cables have `split` ends
+// at NICs.
 struct Parts {
   std::int64_t nodes = 0;
   std::int64_t nics = 0;
@@ -72,7 +73,8 @@ struct Parts {
   BitRate switch_capacity{};
   std::vector<std::pair<CableRow, std::int64_t>> cables;  // how many of each
 };
-Parts parts_of(const Shape& shape, const Level& level, const SwitchChoice& chosen, const std::vector<CableRow>& cables, bool later);
+Parts parts_of(const Shape& shape, const Level& level, const SwitchChoice& chosen, const std::vector<CableRow>& cables,
+               bool later);
 Bill bill(const Parts& parts, const Prices& prices);
 
 // "1,234,567 EUR".

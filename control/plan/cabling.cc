@@ -10,12 +10,13 @@ namespace {
 
 constexpr Length kLongestAoc{30'000};
 
-CableRow row(const char* option, const char* between, Length length, BitRate rate, std::int64_t now, std::int64_t later) {
+CableRow row(const char* option, const char* between, Length length, BitRate rate, std::int64_t now,
+             std::int64_t later) {
   const auto medium = medium_for(length, rate);
   if (!medium)
     throw spec::SpecError(spec::Place{.file = std::string("--") + option},
-                          fmt::format("no cable of {} reaches {}; expected {} or less", spec::format(rate), spec::format(length),
-                                      spec::format(spec::reach(spec::CableMedium::kLr, rate))));
+                          fmt::format("no cable of {} reaches {}; expected {} or less", spec::format(rate),
+                                      spec::format(length), spec::format(spec::reach(spec::CableMedium::kLr, rate))));
   return {between, length, rate, *medium, now, later};
 }
 
@@ -37,11 +38,14 @@ std::optional<spec::CableMedium> medium_for(Length length, BitRate rate) {
 
 std::vector<CableRow> cables(const Request& r, const Shape& s) {
   std::vector<CableRow> out;
-  out.push_back(row("node-cable", "node - leaf", r.used_node_cable(), s.nic_rate, s.nic_ports(s.now), s.nic_ports(s.later)));
+  out.push_back(
+      row("node-cable", "node - leaf", r.used_node_cable(), s.nic_rate, s.nic_ports(s.now), s.nic_ports(s.later)));
   if (s.up > 0)
-    out.push_back(row("fabric-cable", "leaf - spine", r.fabric_cable, s.port_rate, s.leaf_links(s.now), s.leaf_links(s.later)));
+    out.push_back(
+        row("fabric-cable", "leaf - spine", r.fabric_cable, s.port_rate, s.leaf_links(s.now), s.leaf_links(s.later)));
   if (s.spine_up > 0)
-    out.push_back(row("core-cable", "spine - core", r.core_cable, s.port_rate, s.core_links(s.now), s.core_links(s.later)));
+    out.push_back(
+        row("core-cable", "spine - core", r.core_cable, s.port_rate, s.core_links(s.now), s.core_links(s.later)));
   return out;
 }
 

@@ -18,9 +18,11 @@ namespace {
 
 // Room for whole switches.
 constexpr double kTolerance = 1.02;
-// Tried for leaves, the most capacity first. Below 1 there is more than all NICs can send: fewer collisions, and reserve for failures.
-constexpr std::array kRatios{Ratio{1, 2}, Ratio{2, 3}, Ratio{3, 4}, Ratio{4, 5}, Ratio{8, 9}, Ratio{1}, Ratio{9, 8}, Ratio{5, 4}, Ratio{4, 3}, Ratio{3, 2}, Ratio{5, 3}, Ratio{2}, Ratio{5, 2},
-                             Ratio{3}, Ratio{4}, Ratio{5}, Ratio{6}, Ratio{8}, Ratio{12}, Ratio{16}};
+// Tried for leaves, the most capacity first. Below 1 there is more than all NICs can send: fewer collisions, and
+// reserve for failures.
+constexpr std::array kRatios{Ratio{1, 2}, Ratio{2, 3}, Ratio{3, 4}, Ratio{4, 5}, Ratio{8, 9}, Ratio{1},    Ratio{9, 8},
+                             Ratio{5, 4}, Ratio{4, 3}, Ratio{3, 2}, Ratio{5, 3}, Ratio{2},    Ratio{5, 2}, Ratio{3},
+                             Ratio{4},    Ratio{5},    Ratio{6},    Ratio{8},    Ratio{12},   Ratio{16}};
 
 // Infinite: a price is missing.
 double cost_of(const Bill& b, CostUnit unit) {
@@ -77,7 +79,8 @@ Candidate rail_only(Request r, const Plan& plan, CostUnit unit) {
   const int rails = std::min(plan.chosen.radix * split / r.nodes(), r.nics());
   if (rails == 0) {
     Candidate none{.name = "rail-only"};
-    none.why_not = fmt::format("a rail of {} nodes does not fit one switch of {} ports", r.nodes(), plan.chosen.radix * split);
+    none.why_not =
+        fmt::format("a rail of {} nodes does not fit one switch of {} ports", r.nodes(), plan.chosen.radix * split);
     return none;
   }
   Shape s{.design = r.design,
@@ -103,7 +106,8 @@ Candidate dragonfly_plus(const Request& r, const Plan& plan, CostUnit unit, doub
   const auto price = [&](const DragonflyShape& s) {
     return cost_of(bill(parts_of(s, near, plan.chosen), plan.prices), unit);
   };
-  const auto s = size_dragonfly(near, plan.chosen, [&](const DragonflyShape& tried) { return price(tried) <= budget * kTolerance; }, price);
+  const auto s = size_dragonfly(
+      near, plan.chosen, [&](const DragonflyShape& tried) { return price(tried) <= budget * kTolerance; }, price);
   Candidate c{.name = "dragonfly+"};
   if (!s) {
     c.why_not = fmt::format("no groups of {} ports hold {} NICs", plan.chosen.radix, r.nodes() * r.nics());
@@ -115,8 +119,9 @@ Candidate dragonfly_plus(const Request& r, const Plan& plan, CostUnit unit, doub
   c.host_for_each_nic = r.nics() > 1;
   c.hosts = s->hosts();
   c.job_hosts = r.nodes() * r.nics();
-  c.description = fmt::format("{} groups of {}, {}; {}, {} between groups", s->groups, counted(s->leaves, "leaf", "leaves"),
-                              counted(s->spines, "spine", "spines"), ratio_text(1 / s->leaf_share), ratio_text(1 / s->global_share));
+  c.description = fmt::format("{} groups of {}, {}; {}, {} between groups", s->groups,
+                              counted(s->leaves, "leaf", "leaves"), counted(s->spines, "spine", "spines"),
+                              ratio_text(1 / s->leaf_share), ratio_text(1 / s->global_share));
   refuse_missing_prices(c);
   return c;
 }

@@ -55,7 +55,8 @@ std::string kind_of(const spec::Lab& lab, const blast::Element& e) {
   return fmt::format("link {} - {}", std::min(a, b), std::max(a, b));
 }
 
-FailureCost cost_of_failure(const spec::Lab& lab, const blast::Element& e, const Candidate& c, const Request& r, const Estimated& whole) {
+FailureCost cost_of_failure(const spec::Lab& lab, const blast::Element& e, const Candidate& c, const Request& r,
+                            const Estimated& whole) {
   FailureCost cost{.part = e.name, .kind = kind_of(lab, e), .stretch = {}};
   std::map<int, int> lost;  // NICs, by node
   for (const std::size_t l : e.links)
@@ -65,15 +66,16 @@ FailureCost cost_of_failure(const spec::Lab& lab, const blast::Element& e, const
       ++lost[c.host_for_each_nic ? (host - 1) / r.nics() : host - 1];
     }
   cost.nodes_cut = static_cast<int>(lost.size());
-  for (const auto& [node, nics] : lost) cost.capacity_lost = std::max(cost.capacity_lost, static_cast<double>(nics) / r.nics());
-  // Hosts have one link for each NIC: without it their ranks are cut off.
-  if (!lost.empty()) return cost;
-  cost.divides = blast::divides(lab, e);
-  if (cost.divides) return cost;
+  for (const auto& [node, nics] : lost)
+    cost.capacity_lost = std::max(cost.capacity_lost, static_cast<double>(nics) / r.nics());
+  cost.divides = lost.empty() && blast::divides(lab, e);
   if (load_of(lab, e, whole) == 0) {
+    // The job does not use it.
     cost.stretch = 1;
     return cost;
   }
+  // Hosts have one link for each NIC: without it their ranks are cut off.
+  if (!lost.empty() || cost.divides) return cost;
   spec::Lab without = lab;
   std::size_t i = 0;
   const std::set<std::size_t> gone(e.links.begin(), e.links.end());
@@ -105,8 +107,8 @@ Compared compared(const Plan& plan, Candidate c) {
   }
   for (const auto& [kind, part] : worst) out.failures.push_back(cost_of_failure(lab, part.second, d, r, whole));
   std::ranges::sort(out.failures, [](const FailureCost& a, const FailureCost& b) {
-    if (a.divides != b.divides) return a.divides;
     if (a.stretch.has_value() != b.stretch.has_value()) return !a.stretch;
+    if (a.divides != b.divides) return a.divides;
     if (!a.stretch) return a.nodes_cut * a.capacity_lost > b.nodes_cut * b.capacity_lost;
     return std::tuple(*b.stretch, a.kind) < std::tuple(*a.stretch, b.kind);
   });
@@ -114,12 +116,14 @@ Compared compared(const Plan& plan, Candidate c) {
 }
 
 std::string cost_text(double cost, CostUnit unit, const Prices& prices) {
-  return unit == CostUnit::kMoney ? money_text(cost, prices) : counted(static_cast<long long>(cost), "switch", "switches");
+  return unit == CostUnit::kMoney ? money_text(cost, prices)
+                                  : counted(static_cast<long long>(cost), "switch", "switches");
 }
 
 std::string stopping_text(const FailureCost& f) {
   if (f.divides) return fmt::format("{}: divides the nodes", f.kind);
-  return fmt::format("{}: {} without {} of their NICs", f.kind, counted(f.nodes_cut, "node", "nodes"), report::percent_text(f.capacity_lost));
+  return fmt::format("{}: {} without {} of their NICs", f.kind, counted(f.nodes_cut, "node", "nodes"),
+                     report::percent_text(f.capacity_lost));
 }
 
 }  // namespace
@@ -131,7 +135,8 @@ Comparison compare(const Plan& plan) {
   // Beside each other: they share nothing.
   std::vector<std::future<Compared>> rows;
   for (Candidate& c : all.all)
-    rows.push_back(std::async(std::launch::async, [&plan, c = std::move(c)]() mutable { return compared(plan, std::move(c)); }));
+    rows.push_back(
+        std::async(std::launch::async, [&plan, c = std::move(c)]() mutable { return compared(plan, std::move(c)); }));
   for (std::future<Compared>& r : rows) out.rows.push_back(r.get());
   return out;
 }
@@ -147,8 +152,10 @@ std::string text(const Comparison& c, const Prices& prices) {
       lines.push_back({r.design.name, "left out: " + r.design.why_not});
       continue;
     }
-    lines.push_back({r.design.name, r.design.description, r.job ? report::time_text(*r.job) : "-", cost_text(r.design.cost, c.cost_unit, prices),
-                     fmt::format("{:+.1f} %", 100 * (r.design.cost / c.budget - 1)), fmt::format("{:.1f} kW", r.design.bill.fabric_watts / 1000)});
+    lines.push_back({r.design.name, r.design.description, r.job ? report::time_text(*r.job) : "-",
+                     cost_text(r.design.cost, c.cost_unit, prices),
+                     fmt::format("{:+.1f} %", 100 * (r.design.cost / c.budget - 1)),
+                     fmt::format("{:.1f} kW", r.design.bill.fabric_watts / 1000)});
   }
   out += text_table(lines, 2, "  ") + "\nWorst single failure\n\n";
   std::vector<std::vector<std::string>> failures{{"design", "stops the job", "slows it down most"}};
@@ -156,14 +163,17 @@ std::string text(const Comparison& c, const Prices& prices) {
     if (!r.job) continue;
     const auto stops = std::ranges::find_if(r.failures, [](const FailureCost& f) { return !f.stretch; });
     const auto slows = std::ranges::find_if(r.failures, [](const FailureCost& f) { return f.stretch.has_value(); });
-    failures.push_back({r.design.name, stops != r.failures.end() ? stopping_text(*stops) : "none",
-                        slows == r.failures.end() ? "none" : fmt::format("{}: x {:.2f}", slows->kind, *slows->stretch)});
+    failures.push_back(
+        {r.design.name, stops != r.failures.end() ? stopping_text(*stops) : "none",
+         slows == r.failures.end() ? "none" : fmt::format("{}: x {:.2f}", slows->kind, *slows->stretch)});
   }
   out += text_table(failures, 3, "  ");
   for (const Compared& r : c.rows)
-    if (r.design.why_not.empty() && !r.job) out += fmt::format("\n{}: the job cannot run: {}.\n", r.design.name, r.why_no_job);
+    if (r.design.why_not.empty() && !r.job)
+      out += fmt::format("\n{}: the job cannot run: {}.\n", r.design.name, r.why_no_job);
   out += fmt::format("\nTimes are estimates (`railyard estimate`), with and without a part. Cost: {}.\n",
-                     c.cost_unit == CostUnit::kMoney ? "all but servers, by your prices" : "number of switches; --prices FILE compares money");
+                     c.cost_unit == CostUnit::kMoney ? "all but servers, by your prices"
+                                                     : "number of switches; --prices FILE compares money");
   return out;
 }
 
@@ -173,16 +183,27 @@ nlohmann::ordered_json json(const Comparison& c) {
   for (const Compared& r : c.rows) {
     Json failures = Json::array();
     for (const FailureCost& f : r.failures)
-      failures.push_back({{"part", f.part}, {"kind", f.kind}, {"nodes_cut", f.nodes_cut}, {"capacity_lost", f.capacity_lost}, {"divides", f.divides},
+      failures.push_back({{"part", f.part},
+                          {"kind", f.kind},
+                          {"nodes_cut", f.nodes_cut},
+                          {"capacity_lost", f.capacity_lost},
+                          {"divides", f.divides},
                           {"stretch", f.stretch ? Json(*f.stretch) : Json(nullptr)}});
-    rows.push_back({{"design", r.design.name}, {"what", r.design.description},
+    rows.push_back({{"design", r.design.name},
+                    {"what", r.design.description},
                     {"left_out", r.design.why_not.empty() ? Json(nullptr) : Json(r.design.why_not)},
-                    {"job_ps", r.job ? Json(r.job->ps) : Json(nullptr)}, {"cost", r.design.cost},
-                    {"against_plan", c.budget > 0 && r.design.why_not.empty() ? Json(r.design.cost / c.budget - 1) : Json(nullptr)},
-                    {"switches", r.design.bill.count(Item::kSwitch)}, {"fabric_watts", r.design.bill.fabric_watts},
+                    {"job_ps", r.job ? Json(r.job->ps) : Json(nullptr)},
+                    {"cost", r.design.cost},
+                    {"against_plan",
+                     c.budget > 0 && r.design.why_not.empty() ? Json(r.design.cost / c.budget - 1) : Json(nullptr)},
+                    {"switches", r.design.bill.count(Item::kSwitch)},
+                    {"fabric_watts", r.design.bill.fabric_watts},
                     {"failures", std::move(failures)}});
   }
-  return {{"job", c.job}, {"time_of", c.unit}, {"cost_unit", c.cost_unit == CostUnit::kMoney ? "money" : "switches"}, {"budget", c.budget},
+  return {{"job", c.job},
+          {"time_of", c.unit},
+          {"cost_unit", c.cost_unit == CostUnit::kMoney ? "money" : "switches"},
+          {"budget", c.budget},
           {"designs", std::move(rows)}};
 }
 

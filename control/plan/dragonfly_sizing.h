@@ -1,4 +1,5 @@
-// Dragonfly+: groups of leaves below spines, and links between the spines of any two groups (Shpiner et al., HiPINEB 2017).
+// Dragonfly+: groups of leaves below spines, and links between the spines of any two groups (Shpiner et al., HiPINEB
+// 2017).
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace railyard::plan {
 
 struct DragonflyShape {
   int groups = 0;
-  int leaves = 0;        // of a group
-  int spines = 0;        // of a group, two at least: one alone would be a single point of failure
+  int leaves = 0;  // of a group
+  int spines = 0;  // of a group, two at least: one alone would be a single point of failure
   int uplinks_per_spine = 1;
   int nics_per_leaf = 0;
   int global_links = 0;  // of a spine, to other groups
@@ -27,7 +28,8 @@ struct DragonflyShape {
   int hosts() const noexcept { return groups * leaves * nics_per_leaf; }
 };
 
-// For the nodes of now: that with the most capacity among those which `is_affordable`; else the cheapest by `cost`. Nothing: none fits.
+// For the nodes of now: that with the most capacity among those which `is_affordable`; else the cheapest by `cost`.
+// Nothing: none fits.
 std::optional<DragonflyShape> size_dragonfly(const Request& request, const SwitchChoice& chosen,
                                              const std::function<bool(const DragonflyShape&)>& is_affordable,
                                              const std::function<double(const DragonflyShape&)>& cost);

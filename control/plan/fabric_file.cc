@@ -17,15 +17,15 @@ struct ScaleUp {
   std::string_view gpu;
   const char* rate;
 };
-// Of one GPU, one direction: topologies/servers/; V100: NVLink 2, 300 GB/s in both directions together; MI250X: Infinity
-// Fabric, eight links of 100 GB/s in both directions together.
-constexpr std::array kScaleUp{ScaleUp{"v100", "1200Gbps"}, ScaleUp{"a100", "2400Gbps"},   ScaleUp{"h100", "3600Gbps"},
-                              ScaleUp{"h200", "3600Gbps"}, ScaleUp{"b200", "7200Gbps"},   ScaleUp{"mi250x", "3200Gbps"},
+// Of one GPU, one direction: topologies/servers/; V100: NVLink 2, 300 GB/s in both directions together; MI250X:
+// Infinity Fabric, eight links of 100 GB/s in both directions together.
+constexpr std::array kScaleUp{ScaleUp{"v100", "1200Gbps"},  ScaleUp{"a100", "2400Gbps"}, ScaleUp{"h100", "3600Gbps"},
+                              ScaleUp{"h200", "3600Gbps"},  ScaleUp{"b200", "7200Gbps"}, ScaleUp{"mi250x", "3200Gbps"},
                               ScaleUp{"mi300x", "3584Gbps"}};
 
 std::string link_text(const char* name, const CableRow& row) {
-  return fmt::format("  {}: {{ rate: {}, cable: {}, medium: {} }}\n", name, spec::format(row.rate), spec::format(row.length),
-                     spec::name(row.medium));
+  return fmt::format("  {}: {{ rate: {}, cable: {}, medium: {} }}\n", name, spec::format(row.rate),
+                     spec::format(row.length), spec::name(row.medium));
 }
 
 const char* name_of(spec::PcieSlot slot, std::string& text) {
@@ -54,9 +54,12 @@ std::string traffic_text(int hosts, std::int64_t nics, int ranks) {
   constexpr std::int64_t kFew = 256;
   std::string out;
   if (hosts > 1)
-    out += "\ntraffic:\n  - { name: permutation, pattern: permutation, from: \"h*\", to: \"h*\", transport: roce, bytes: 256KiB }\n";
+    out +=
+        "\ntraffic:\n  - { name: permutation, pattern: permutation, from: \"h*\", to: \"h*\", transport: roce, bytes: "
+        "256KiB }\n";
   if (nics <= kFew && ranks > 1)
-    out += fmt::format("\ncollectives:\n  - {{ name: exchange, collective: all-to-all, size: {}KiB, start: 50us }}\n", 8 * ranks);
+    out += fmt::format("\ncollectives:\n  - {{ name: exchange, collective: all-to-all, size: {}KiB, start: 50us }}\n",
+                       8 * ranks);
   return out;
 }
 
@@ -90,13 +93,15 @@ std::string topology_text(const Shape& s, const Level& l, const std::vector<Cabl
     out += fmt::format("  preset: multi-pod\n  pods: {}\n  leaves-per-pod: {}\n  hosts-per-leaf: {}\n", l.pods, leaves,
                        s.nodes_per_group * (each ? s.nics_per_node : 1));
     if (!each && s.nics_per_node > 1) out += fmt::format("  rails: {}\n", s.nics_per_node);
-    out += fmt::format("  spines-per-pod: {}\n  super-spines: {}\n  planes: true\n", s.spines, s.spines * s.cores_per_plane);
+    out += fmt::format("  spines-per-pod: {}\n  super-spines: {}\n  planes: true\n", s.spines,
+                       s.spines * s.cores_per_plane);
     if (s.uplinks_per_spine > 1) out += fmt::format("  uplinks-per-spine: {}\n", s.uplinks_per_spine);
     if (s.links_per_core > 1) out += fmt::format("  uplinks-per-super-spine: {}\n", s.links_per_core);
-    return out + link_text("host-link", cables[0]) + link_text("fabric-link", cables[1]) + link_text("super-link", cables[2]);
+    return out + link_text("host-link", cables[0]) + link_text("fabric-link", cables[1]) +
+           link_text("super-link", cables[2]);
   }
-  out += fmt::format("  preset: rail-optimized\n  hosts: {}\n  rails: {}\n  hosts-per-group: {}\n", l.nodes, s.nics_per_node,
-                     s.nodes_per_group);
+  out += fmt::format("  preset: rail-optimized\n  hosts: {}\n  rails: {}\n  hosts-per-group: {}\n", l.nodes,
+                     s.nics_per_node, s.nodes_per_group);
   if (s.rails_per_leaf > 1)
     out += fmt::format("  rails-per-switch: {}\n  rail-vlans: false\n",
                        s.rails_per_leaf == s.nics_per_node ? "all" : std::to_string(s.rails_per_leaf));
@@ -115,9 +120,10 @@ std::string switches_text(const Request& r, const SwitchChoice& chosen, const Sh
   std::string pool;
   if (chosen.profile.headroom_pool > Bytes{} && r.lossless_classes > 0)
     pool = fmt::format(", headroom-pool: {}", spec::format(chosen.profile.headroom_pool));
-  return fmt::format("# The buffer is that of {}, whose capacity is nearest.\n"
-                     "switches: {{ default: {{ {}buffer: {}, cell: {}{} }} }}\n",
-                     chosen.asic, ports, spec::format(chosen.profile.buffer), spec::format(chosen.profile.cell), pool);
+  return fmt::format(
+      "# The buffer is that of {}, whose capacity is nearest.\n"
+      "switches: {{ default: {{ {}buffer: {}, cell: {}{} }} }}\n",
+      chosen.asic, ports, spec::format(chosen.profile.buffer), spec::format(chosen.profile.cell), pool);
 }
 
 std::string hosts_text(const Request& r, bool host_for_each_nic) {
@@ -135,13 +141,14 @@ std::string hosts_text(const Request& r, bool host_for_each_nic) {
   return fmt::format("hosts: {{ default: {{ {}pcie: {} }} }}\n", keys, name_of(r.pcie, slot));
 }
 
-std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shape& s, const std::vector<CableRow>& cables,
-                        int reduction, const std::string& command) {
+std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shape& s,
+                        const std::vector<CableRow>& cables, int reduction, const std::string& command) {
   const int hosts = hosts_in_topology(s, s.now);
   const bool each = has_host_for_each_nic(s);
   std::string out = fmt::format("# Written by: {}\n#\n", command);
   if (reduction > 1)
-    out += fmt::format("# Reduced {} times: {} of {} nodes, in the shape of the plan.\n", reduction, s.now.nodes, r.nodes());
+    out += fmt::format("# Reduced {} times: {} of {} nodes, in the shape of the plan.\n", reduction, s.now.nodes,
+                       r.nodes());
   out += fmt::format("#   {} of {} GPUs and {}; {}\n", counted(s.now.nodes, "node", "nodes"), r.gpus_per_node,
                      counted(r.nics(), "NIC", "NICs"), counted_switches(s.now));
   if (s.tiers > 1)
@@ -149,7 +156,9 @@ std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shap
                        report::rate_text(static_cast<double>(s.port_rate.bps)), s.up,
                        report::rate_text(static_cast<double>(s.port_rate.bps)), s.uplinks_per_spine,
                        ratio_text(s.leaf_oversubscription()));
-  if (each) out += fmt::format("# Each NIC is a host here; {} neighbouring hosts are a node and share a scale-up network.\n", r.nics());
+  if (each)
+    out += fmt::format("# Each NIC is a host here; {} neighbouring hosts are a node and share a scale-up network.\n",
+                       r.nics());
   if (s.tiers == 3 && hosts > s.now.nodes * (each ? s.nics_per_node : 1))
     out += fmt::format("# All pods are complete here: {} hosts.\n", hosts);
   out += fmt::format("#\n# Try: railyard check FILE, railyard run FILE, railyard up FILE\n");
@@ -162,8 +171,10 @@ std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shap
   if (const std::int64_t memory = packet_memory(chosen, s); memory > kUsual)
     out += fmt::format("\nrun: {{ memory: {}GB }}\n", memory / kUsual + 1);
   if (s.now.nodes > 1 || r.workload != Workload::kInferenceRag) {
-    const PlannedJob job = planned_job(r, s.now.nodes, hosts == s.now.nodes ? 0 : s.now.nodes * (each ? s.nics_per_node : 1));
-    out += fmt::format("\n# For `railyard estimate`, instead of the traffic ({}):\n{}", job.description, commented(job.yaml));
+    const PlannedJob job =
+        planned_job(r, s.now.nodes, hosts == s.now.nodes ? 0 : s.now.nodes * (each ? s.nics_per_node : 1));
+    out += fmt::format("\n# For `railyard estimate`, instead of the traffic ({}):\n{}", job.description,
+                       commented(job.yaml));
   }
   return out;
 }

@@ -12,7 +12,8 @@ std::vector<TierPorts> ports_by_tier(const Shape& s) {
   const std::int64_t room = std::int64_t{s.now.groups} * s.nodes_per_group * s.nics_per_node;
   const std::int64_t filled = std::min(s.nic_ports(s.later), room);
   const std::int64_t nics = at_split(s.nic_ports(s.now));
-  out.push_back({"leaf", s.now.leaves, s.later.leaves, ports(s.now.leaves), nics + s.leaf_links(s.now), at_split(filled) - nics});
+  out.push_back(
+      {"leaf", s.now.leaves, s.later.leaves, ports(s.now.leaves), nics + s.leaf_links(s.now), at_split(filled) - nics});
   if (s.tiers == 1) return out;
   // Leaves of later at spines of now.
   const std::int64_t places = s.tiers == 3 ? std::int64_t{s.now.pods} * s.leaves_per_pod() : s.later.leaves;

@@ -13,12 +13,13 @@ struct PlannedJob {
   std::string unit;         // what its time is of: "step", "all requests"
 };
 
-// Of the workload: training with tensor, pipeline and data parallelism, as few stages as fit in memory; FSDP with adapters; or
-// prefill and decode on half of the nodes each. `hosts`: those of the lab that it takes, the first ones; 0: all. `nodes`: of
-// these, as many nodes. Throws spec::SpecError: the GPUs do not suit the model.
+// Of the workload: training with tensor, pipeline and data parallelism, as few stages as fit in memory; FSDP with
+// adapters; or prefill and decode on half of the nodes each. `hosts`: those of the lab that it takes, the first ones;
+// 0: all. `nodes`: of these, as many nodes. Throws spec::SpecError: the GPUs do not suit the model.
 PlannedJob planned_job(const Request& request, int nodes, int hosts);
 
-// Tensor, pipeline and data parallelism: the fewest stages that fit in memory, else the most that divide layers and GPUs.
+// Tensor, pipeline and data parallelism: the fewest stages that fit in memory, else the most that divide layers and
+// GPUs.
 struct Degrees {
   int tensor = 1, pipeline = 1, data = 1;
   double octets = 0;  // that a GPU holds then

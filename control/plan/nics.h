@@ -6,9 +6,9 @@
 namespace railyard::plan {
 
 struct NicCheck {
-  BitRate slot{};      // what the slot carries (control/spec/pcie.h)
-  BitRate usable{};    // of the NIC: the smaller of the two
-  BitRate for_gpu{};   // of it, for each GPU
+  BitRate slot{};        // what the slot carries (control/spec/pcie.h)
+  BitRate usable{};      // of the NIC: the smaller of the two
+  BitRate for_gpu{};     // of it, for each GPU
   bool held_up = false;  // the slot carries less than the NIC
 };
 

@@ -9,9 +9,7 @@
 namespace railyard::plan {
 namespace {
 
-int ceil_part(int whole, int part, int of) {
-  return static_cast<int>((std::int64_t{whole} * part + of - 1) / of);
-}
+int ceil_part(int whole, int part, int of) { return static_cast<int>((std::int64_t{whole} * part + of - 1) / of); }
 
 // The largest divisor of `n` that is no more than `most`.
 int divisor_up_to(int n, int most) {
@@ -27,8 +25,8 @@ Shape reduced(const Shape& full, int factor) {
   const int nodes = full.now.nodes / factor;
   if (nodes < 2)
     throw spec::SpecError(spec::Place{.file = "--reduce"},
-                          fmt::format("{} nodes reduced {} times leave fewer than two; expected {} or less", full.now.nodes, factor,
-                                      std::max(full.now.nodes / 2, 1)));
+                          fmt::format("{} nodes reduced {} times leave fewer than two; expected {} or less",
+                                      full.now.nodes, factor, std::max(full.now.nodes / 2, 1)));
   Shape s = full;
   s.nodes_per_group = std::clamp(full.nodes_per_group / factor, 1, nodes);
   s.down = ceil_part(full.down, s.nodes_per_group, full.nodes_per_group);
@@ -41,7 +39,8 @@ Shape reduced(const Shape& full, int factor) {
     const int groups = (nodes + s.nodes_per_group - 1) / s.nodes_per_group;
     const int pods = std::min(full.now.pods, groups);
     s.groups_per_pod = (groups + pods - 1) / pods;
-    s.spine_up = ceil_part(full.spine_up, s.leaves_per_pod() * s.uplinks_per_spine, full.leaves_per_pod() * full.uplinks_per_spine);
+    s.spine_up = ceil_part(full.spine_up, s.leaves_per_pod() * s.uplinks_per_spine,
+                           full.leaves_per_pod() * full.uplinks_per_spine);
     s.links_per_core = divisor_up_to(s.spine_up, full.links_per_core);
     s.cores_per_plane = s.spine_up / s.links_per_core;
   }

@@ -5,8 +5,8 @@
 
 namespace railyard::plan {
 
-// With about 1/factor of the nodes of now, two at least: fewer nodes at each leaf first, then fewer groups and pods. Uplinks,
-// spines and cores become fewer in step, so that the oversubscription stays, rounded up to whole links. Throws
+// With about 1/factor of the nodes of now, two at least: fewer nodes at each leaf first, then fewer groups and pods.
+// Uplinks, spines and cores become fewer in step, so that the oversubscription stays, rounded up to whole links. Throws
 // spec::SpecError: fewer than two nodes would be left.
 Shape reduced(const Shape& shape, int factor);
 

@@ -23,9 +23,9 @@ struct GpuMemory {
   std::string_view name;
   std::uint64_t octets;
 };
-constexpr std::array kMemory{GpuMemory{"v100", 32'000'000'000},  GpuMemory{"a100", 80'000'000'000},
-                             GpuMemory{"h100", 80'000'000'000},  GpuMemory{"h200", 141'000'000'000},
-                             GpuMemory{"b200", 180'000'000'000}, GpuMemory{"mi250x", 128'000'000'000},
+constexpr std::array kMemory{GpuMemory{"v100", 32'000'000'000},   GpuMemory{"a100", 80'000'000'000},
+                             GpuMemory{"h100", 80'000'000'000},   GpuMemory{"h200", 141'000'000'000},
+                             GpuMemory{"b200", 180'000'000'000},  GpuMemory{"mi250x", 128'000'000'000},
                              GpuMemory{"mi300x", 192'000'000'000}};
 static_assert(kMemory.size() == jobs::kGpus.size());
 
@@ -33,7 +33,8 @@ struct ModelSize {
   std::string_view size;
   std::string_view file;
 };
-constexpr std::array kSizes{ModelSize{"8B", "llama-8b"}, ModelSize{"70B", "llama-70b"}, ModelSize{"405B", "llama-405b"}};
+constexpr std::array kSizes{ModelSize{"8B", "llama-8b"}, ModelSize{"70B", "llama-70b"},
+                            ModelSize{"405B", "llama-405b"}};
 
 spec::Form<Workload> workload_form() {
   std::vector<std::pair<std::string, Workload>> words;
@@ -81,17 +82,21 @@ spec::Form<Length> some_length() {
 void check(const Tree& map, const Request& r) {
   const auto fail = [&](const char* key, const std::string& what) { map.at_or_self(key).fail(what); };
   if (r.gpus % r.gpus_per_node != 0)
-    fail("gpus", fmt::format("{} GPUs in nodes of {}; expected a multiple of {} ({} or {})", r.gpus, r.gpus_per_node, r.gpus_per_node,
-                             std::max(r.gpus / r.gpus_per_node, 1) * r.gpus_per_node, (r.gpus / r.gpus_per_node + 1) * r.gpus_per_node));
+    fail("gpus", fmt::format("{} GPUs in nodes of {}; expected a multiple of {} ({} or {})", r.gpus, r.gpus_per_node,
+                             r.gpus_per_node, std::max(r.gpus / r.gpus_per_node, 1) * r.gpus_per_node,
+                             (r.gpus / r.gpus_per_node + 1) * r.gpus_per_node));
   if (r.gpus_later && *r.gpus_later < r.gpus)
-    fail("gpus-later", fmt::format("{} GPUs in 18 months, but {} now; expected {} or more", *r.gpus_later, r.gpus, r.gpus));
+    fail("gpus-later",
+         fmt::format("{} GPUs in 18 months, but {} now; expected {} or more", *r.gpus_later, r.gpus, r.gpus));
   if (r.later() % r.gpus_per_node != 0)
-    fail("gpus-later", fmt::format("{} GPUs in nodes of {}; expected a multiple of {}", r.later(), r.gpus_per_node, r.gpus_per_node));
+    fail("gpus-later",
+         fmt::format("{} GPUs in nodes of {}; expected a multiple of {}", r.later(), r.gpus_per_node, r.gpus_per_node));
   if (r.nics_per_node && r.gpus_per_node % *r.nics_per_node != 0 && *r.nics_per_node % r.gpus_per_node != 0)
     fail("nics-per-node", fmt::format("{} NICs for {} GPUs; expected a divisor or a multiple of {}", *r.nics_per_node,
                                       r.gpus_per_node, r.gpus_per_node));
   if (r.rails_per_leaf && *r.rails_per_leaf > r.nics())
-    fail("rails-per-leaf", fmt::format("{} rails at a leaf, but nodes have {} NICs; expected {} or fewer", *r.rails_per_leaf, r.nics(), r.nics()));
+    fail("rails-per-leaf", fmt::format("{} rails at a leaf, but nodes have {} NICs; expected {} or fewer",
+                                       *r.rails_per_leaf, r.nics(), r.nics()));
   if (r.rails_per_leaf && r.design != Design::kRailOptimized)
     fail("rails-per-leaf", "a fat tree has no rails; expected design: rail-optimized");
   if (r.radix && r.capacity) fail("capacity", "found with radix; expected one of the two");
@@ -99,14 +104,17 @@ void check(const Tree& map, const Request& r) {
 
 }  // namespace
 
-std::string_view name(Design design) noexcept { return design == Design::kRailOptimized ? "rail-optimized" : "fat-tree"; }
+std::string_view name(Design design) noexcept {
+  return design == Design::kRailOptimized ? "rail-optimized" : "fat-tree";
+}
 
 std::uint64_t gpu_memory(const std::string& gpu) { return std::ranges::find(kMemory, gpu, &GpuMemory::name)->octets; }
 const jobs::Gpu& gpu_named(const std::string& gpu) { return *std::ranges::find(jobs::kGpus, gpu, &jobs::Gpu::name); }
 
 jobs::Model model_named(const Tree& said) {
   Tree file = said;
-  if (const auto size = std::ranges::find(kSizes, said.text, &ModelSize::size); size != kSizes.end()) file.text = size->file;
+  if (const auto size = std::ranges::find(kSizes, said.text, &ModelSize::size); size != kSizes.end())
+    file.text = size->file;
   return spec::read_model(file);
 }
 
@@ -125,7 +133,8 @@ const spec::Table<Request>& request_keys() {
        key("model", &Request::model_name, model_form(), "8B, 70B, 405B (Llama 3), a shipped model or a file"),
        key("gpu", &Request::gpu, gpu_form(), "kind of GPU"),
        key("gpus-per-node", &Request::gpus_per_node, integer(1, 1024), "GPUs of a node"),
-       key("nics-per-node", &Request::nics_per_node, maybe(integer(1, 64)), "NICs of a node (default: one for each GPU)"),
+       key("nics-per-node", &Request::nics_per_node, maybe(integer(1, 64)),
+           "NICs of a node (default: one for each GPU)"),
        key("nic-rate", &Request::nic_rate, rate(gigabit), "rate of a NIC"),
        key("pcie", &Request::pcie, slot_form(), "slot of a NIC, such as gen5x16"),
        key("design", &Request::design,
@@ -138,7 +147,8 @@ const spec::Table<Request>& request_keys() {
            "capacity of a switch, instead of the radix"),
        key("oversubscription", &Request::oversubscription, maybe(spec::ratio()), "of leaves, down : up"),
        key("core-oversubscription", &Request::core_oversubscription, spec::ratio(), "of spines, with three tiers"),
-       key("spines-at-least", &Request::spines_at_least, integer(1, kMostRadix), "fewest spines, where there are as many leaves"),
+       key("spines-at-least", &Request::spines_at_least, integer(1, kMostRadix),
+           "fewest spines, where there are as many leaves"),
        key("rails-per-leaf", &Request::rails_per_leaf, maybe(integer(1, 64)), "rails that share a leaf"),
        key("node-cable", &Request::node_cable, maybe(some_length()), "length from a node to its leaf"),
        key("fabric-cable", &Request::fabric_cable, some_length(), "length from a leaf to a spine"),

@@ -26,27 +26,27 @@ std::string_view name(Design design) noexcept;
 // Defaults and their sources: docs/plan.md.
 struct Request {
   Workload workload = Workload::kPretraining;
-  int gpus = 0;                        // now
-  std::optional<int> gpus_later;       // in 18 months; nothing: as many as now
+  int gpus = 0;                   // now
+  std::optional<int> gpus_later;  // in 18 months; nothing: as many as now
   std::string model_name = "70B";
-  jobs::Model model;                   // of this name
+  jobs::Model model;  // of this name
   std::string gpu = "h100";
   int gpus_per_node = 8;
-  std::optional<int> nics_per_node;    // nothing: one for each GPU
+  std::optional<int> nics_per_node;  // nothing: one for each GPU
   BitRate nic_rate{400'000'000'000};
   spec::PcieSlot pcie{.generation = 5, .lanes = 16};
   Design design = Design::kRailOptimized;
-  std::string asic;                    // "tomahawk4-64x400": ports, rate, buffer; empty: the one nearest to the numbers
-  std::optional<int> radix;            // ports of a switch
-  std::optional<BitRate> port_rate;    // of each of them
-  std::optional<BitRate> capacity;     // of a switch, instead of the radix
+  std::string asic;                  // "tomahawk4-64x400": ports, rate, buffer; empty: the one nearest to the numbers
+  std::optional<int> radix;          // ports of a switch
+  std::optional<BitRate> port_rate;  // of each of them
+  std::optional<BitRate> capacity;   // of a switch, instead of the radix
   std::optional<Ratio> oversubscription;  // of leaves; nothing: the recommendation
-  Ratio core_oversubscription{1};      // of spines, with three tiers
-  int spines_at_least = 4;             // so that the failure of one costs a part that can be borne
-  std::optional<int> rails_per_leaf;   // nothing: as many as need fewest switches
-  std::optional<Length> node_cable;    // nothing: 3 m to the top of the rack; 15 m where rails have leaves in other racks
-  Length fabric_cable{30'000};         // leaf to spine
-  Length core_cable{100'000};          // spine to core
+  Ratio core_oversubscription{1};         // of spines, with three tiers
+  int spines_at_least = 4;                // so that the failure of one costs a part that can be borne
+  std::optional<int> rails_per_leaf;      // nothing: as many as need fewest switches
+  std::optional<Length> node_cable;  // nothing: 3 m to the top of the rack; 15 m where rails have leaves in other racks
+  Length fabric_cable{30'000};       // leaf to spine
+  Length core_cable{100'000};        // spine to core
   int lossless_classes = 1;
 
   int later() const noexcept { return gpus_later.value_or(gpus); }

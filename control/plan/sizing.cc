@@ -143,7 +143,9 @@ std::string counted_switches(const Level& l, const char* separator) {
 
 std::int64_t most_nics(const Request& r, const SwitchChoice& chosen) {
   const Ratio o = r.used_oversubscription(), c = r.core_oversubscription;
-  const auto part = [&](Ratio ratio) { return static_cast<std::int64_t>(chosen.radix * ratio.value() / (1 + ratio.value())); };
+  const auto part = [&](Ratio ratio) {
+    return static_cast<std::int64_t>(chosen.radix * ratio.value() / (1 + ratio.value()));
+  };
   const std::int64_t split = std::max<std::int64_t>(1, chosen.port_rate.bps / r.nic_rate.bps);
   return part(o) * split * part(c) * chosen.radix;
 }
@@ -152,19 +154,22 @@ Shape size(const Request& r, const SwitchChoice& chosen) {
   for (int tiers = 1; tiers <= 3; ++tiers)
     if (const auto s = best_shape(r, chosen, tiers)) return *s;
   const int per_leaf = chosen.radix / 2;
-  if (r.design == Design::kFatTree && r.nics() > per_leaf * std::max<std::int64_t>(1, chosen.port_rate.bps / r.nic_rate.bps))
-    throw spec::SpecError(spec::Place{.file = "--design"},
-                          fmt::format("the {} NICs of a node do not fit at one leaf of {} ports; expected design: rail-optimized, "
-                                      "or a larger radix",
-                                      r.nics(), chosen.radix));
+  if (r.design == Design::kFatTree &&
+      r.nics() > per_leaf * std::max<std::int64_t>(1, chosen.port_rate.bps / r.nic_rate.bps))
+    throw spec::SpecError(
+        spec::Place{.file = "--design"},
+        fmt::format("the {} NICs of a node do not fit at one leaf of {} ports; expected design: rail-optimized, "
+                    "or a larger radix",
+                    r.nics(), chosen.radix));
   const std::int64_t most = most_nics(r, chosen) / r.nics() * r.gpus_per_node;
-  throw spec::SpecError(
-      spec::Place{.file = r.gpus_later ? "--gpus-later" : "--gpus"},
-      fmt::format("{} GPUs with {} NICs need more than three tiers of switches with {} ports; expected some {} GPUs or fewer, or a "
-                  "larger radix",
-                  report::count_text(static_cast<std::uint64_t>(r.later())),
-                  report::count_text(static_cast<std::uint64_t>(r.nodes_later()) * static_cast<std::uint64_t>(r.nics())), chosen.radix,
-                  report::count_text(static_cast<std::uint64_t>(most))));
+  throw spec::SpecError(spec::Place{.file = r.gpus_later ? "--gpus-later" : "--gpus"},
+                        fmt::format("{} GPUs with {} NICs need more than three tiers of switches with {} ports; "
+                                    "expected some {} GPUs or fewer, or a "
+                                    "larger radix",
+                                    report::count_text(static_cast<std::uint64_t>(r.later())),
+                                    report::count_text(static_cast<std::uint64_t>(r.nodes_later()) *
+                                                       static_cast<std::uint64_t>(r.nics())),
+                                    chosen.radix, report::count_text(static_cast<std::uint64_t>(most))));
 }
 
 }  // namespace railyard::plan

@@ -1,8 +1,9 @@
 // How many switches of which kind carry how many NICs: leaves, spines, cores.
 //
-// Two tiers where they are enough, else three: pods of leaves and spines below cores in planes, one plane for each spine
-// of a pod (Al-Fares et al., SIGCOMM '08, section 3, with these numbers). A single leaf where that is enough. Switches above
-// leaves are bought for the nodes of later, so that nobody has to move a cable; leaves are bought as nodes come.
+// Two tiers where they are enough, else three: pods of leaves and spines below cores in planes, one plane for each
+// spine of a pod (Al-Fares et al., SIGCOMM '08, section 3, with these numbers). A single leaf where that is enough.
+// Switches above leaves are bought for the nodes of later, so that nobody has to move a cable; leaves are bought as
+// nodes come.
 #pragma once
 
 #include <string>
@@ -28,22 +29,22 @@ struct Shape {
   int tiers = 2;
   int radix = 0;
   int nics_per_node = 0;
-  int split = 1;            // NICs at one switch port, by a splitting cable
+  int split = 1;  // NICs at one switch port, by a splitting cable
   BitRate nic_rate{};
   BitRate port_rate{};
   // Leaves.
-  int rails_per_leaf = 1;   // of a node's NICs, those at the same leaf; all of them in a fat tree
+  int rails_per_leaf = 1;  // of a node's NICs, those at the same leaf; all of them in a fat tree
   int leaves_per_group = 1;
   int nodes_per_group = 0;
-  int down = 0;             // ports of a full leaf to NICs
-  int up = 0;               // ports of a leaf to spines
+  int down = 0;  // ports of a full leaf to NICs
+  int up = 0;    // ports of a leaf to spines
   int uplinks_per_spine = 0;
-  int spines = 0;           // of a pod; with two tiers of the fabric
+  int spines = 0;  // of a pod; with two tiers of the fabric
   // With three tiers.
   int groups_per_pod = 0;
-  int spine_up = 0;         // ports of a spine to cores
+  int spine_up = 0;  // ports of a spine to cores
   int cores_per_plane = 0;
-  int links_per_core = 0;   // from a spine to each core of its plane
+  int links_per_core = 0;  // from a spine to each core of its plane
 
   Level now{};
   Level later{};
@@ -64,8 +65,8 @@ struct Shape {
   }
 };
 
-// Of all shapes that fit, the one with the fewest switches for the nodes of later; then fewest leaves now, fewest cables, most
-// nodes that share leaves. Throws spec::SpecError: none fits in three tiers.
+// Of all shapes that fit, the one with the fewest switches for the nodes of later; then fewest leaves now, fewest
+// cables, most nodes that share leaves. Throws spec::SpecError: none fits in three tiers.
 Shape size(const Request& request, const SwitchChoice& chosen);
 
 // What so many nodes take of a shape whose numbers per leaf, spine and core are set.

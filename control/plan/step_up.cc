@@ -20,7 +20,8 @@ constexpr double kMfu = 0.4;      // of a GPU's peak that computing reaches; def
 
 std::string ms(double seconds) { return report::nanoseconds_text(static_cast<std::uint64_t>(seconds * 1e9)); }
 
-// Gradients out, parameters in, of one step, less what hides behind the passes of one microbatch; or the KV cache of a prompt.
+// Gradients out, parameters in, of one step, less what hides behind the passes of one microbatch; or the KV cache of a
+// prompt.
 Trigger communication(const Request& r, const NicCheck& nic) {
   const double rate = static_cast<double>(nic.for_gpu.bps) / 8;
   const double flops = gpu_named(r.gpu).flops * kMfu;
@@ -54,10 +55,8 @@ Trigger communication(const Request& r, const NicCheck& nic) {
 Trigger slot(const Request& r, BitRate twice) {
   const BitRate carried = spec::rate_of(r.pcie);
   return {fmt::format("slot of a NIC of {}", report::rate_text(static_cast<double>(twice.bps))),
-          fmt::format("gen{}x{}", r.pcie.generation, r.pcie.lanes),
-          report::rate_text(static_cast<double>(carried.bps)),
-          fmt::format("threshold: {}", report::rate_text(static_cast<double>(twice.bps))),
-          carried >= twice};
+          fmt::format("gen{}x{}", r.pcie.generation, r.pcie.lanes), report::rate_text(static_cast<double>(carried.bps)),
+          fmt::format("threshold: {}", report::rate_text(static_cast<double>(twice.bps))), carried >= twice};
 }
 
 // The same nodes and NICs, everything twice as fast, with chips of the same capacity: half as many ports.
@@ -69,7 +68,8 @@ Trigger switches(const Request& r, const Shape& s, const SwitchChoice& chosen, B
   faster.port_rate = BitRate{std::max(twice.bps, chosen.port_rate.bps)};
   faster.radix = static_cast<int>(chosen.capacity().bps / faster.port_rate->bps);
   Trigger t{fmt::format("switches at {}", report::rate_text(static_cast<double>(twice.bps))),
-            fmt::format("{} ports of {} a switch", *faster.radix, report::rate_text(static_cast<double>(faster.port_rate->bps))),
+            fmt::format("{} ports of {} a switch", *faster.radix,
+                        report::rate_text(static_cast<double>(faster.port_rate->bps))),
             "",
             fmt::format("threshold: no more than {} tiers, as at this rate ({} switches)", s.tiers, s.later.switches()),
             false};

@@ -17,8 +17,8 @@ struct Trigger {
   bool reached = false;
 };
 
-// Of the step from the NIC rate of the request to twice that: communication that cannot be hidden, what a slot carries, how many
-// switches the faster fabric takes with the same chips. Thresholds are our choice.
+// Of the step from the NIC rate of the request to twice that: communication that cannot be hidden, what a slot carries,
+// how many switches the faster fabric takes with the same chips. Thresholds are our choice.
 std::vector<Trigger> step_up_triggers(const Request& request, const Shape& shape, const SwitchChoice& chosen);
 
 }  // namespace railyard::plan

@@ -44,8 +44,8 @@ SwitchChoice choose_switch(const Request& r) {
   if (r.capacity) {
     out.radix = static_cast<int>(r.capacity->bps / out.port_rate.bps);
     if (out.radix < 4)
-      fail_switch("capacity", fmt::format("{} are {} ports of {}; expected 4 ports or more", spec::format(*r.capacity), out.radix,
-                                   spec::format(out.port_rate)));
+      fail_switch("capacity", fmt::format("{} are {} ports of {}; expected 4 ports or more", spec::format(*r.capacity),
+                                          out.radix, spec::format(out.port_rate)));
   } else if (r.radix) {
     out.radix = *r.radix;
   } else if (nearest != nullptr) {
@@ -76,8 +76,9 @@ SwitchChoice choose_switch(const Request& r) {
   out.asic = nearest->name;
   out.is_asic = out.profile.ports == out.radix && out.profile.port_rate == out.port_rate;
   if (r.nic_rate.bps > out.port_rate.bps)
-    fail_switch("nic-rate", fmt::format("NICs of {}, but switch ports of {}; expected {} or less, or a faster port-rate",
-                                 spec::format(r.nic_rate), spec::format(out.port_rate), spec::format(out.port_rate)));
+    fail_switch("nic-rate",
+                fmt::format("NICs of {}, but switch ports of {}; expected {} or less, or a faster port-rate",
+                            spec::format(r.nic_rate), spec::format(out.port_rate), spec::format(out.port_rate)));
   return out;
 }
 

@@ -11,9 +11,9 @@ namespace railyard::plan {
 struct SwitchChoice {
   int radix = 0;
   BitRate port_rate{};
-  std::string asic;              // the shipped profile that its buffer is from
-  bool is_asic = false;          // its ports are those of the profile, too
-  spec::SwitchProfile profile;   // buffer, cell, latency, headroom pool
+  std::string asic;             // the shipped profile that its buffer is from
+  bool is_asic = false;         // its ports are those of the profile, too
+  spec::SwitchProfile profile;  // buffer, cell, latency, headroom pool
 
   BitRate capacity() const noexcept { return {port_rate.bps * radix}; }
 };

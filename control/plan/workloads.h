@@ -16,7 +16,7 @@ enum class Isolation { kSharedQos, kVrf, kSeparate };
 
 struct WorkloadNeeds {
   Workload workload;
-  std::string_view name;  // as a key's value
+  std::string_view name;   // as a key's value
   Ratio oversubscription;  // of leaves
   std::string_view oversubscription_source;
   Isolation isolation;

@@ -1,4 +1,6 @@
 // railyard plan: from GPUs and a workload to a fabric, with the arithmetic.
+#include "control/plan/plan.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -13,7 +15,6 @@
 #include "control/base/json_text.h"
 #include "control/plan/compare.h"
 #include "control/plan/fabric_file.h"
-#include "control/plan/plan.h"
 #include "control/plan/reduce.h"
 #include "control/spec/spec_error.h"
 #include "tools/railyard/commands.h"
@@ -30,7 +31,8 @@ struct RequestOption {
 };
 
 constexpr RequestOption kRequestOptions[] = {
-    {"workload", "pretraining|fine-tuning|inference-rag|mixed", "What the GPUs do; sets the recommendations (default: pretraining)"},
+    {"workload", "pretraining|fine-tuning|inference-rag|mixed",
+     "What the GPUs do; sets the recommendations (default: pretraining)"},
     {"gpus", "N", "GPUs now"},
     {"gpus-later", "N", "GPUs in 18 months: switches above leaves get ports for them now (default: as now)"},
     {"model", "8B|70B|405B|NAME", "Llama 3 by size, a shipped model, or a file (default: 70B)"},
@@ -78,7 +80,8 @@ int plan_and_write(const PlanOptions& o) {
   if (o.reduce < 1) throw std::invalid_argument(fmt::format("--reduce: {}; expected 1 or more", o.reduce));
   if (o.reduce > 1 && o.fabric.empty()) throw std::invalid_argument("--reduce: found without --output; expected both");
   const bool has_gpus = std::ranges::any_of(o.said, [](const auto& option) { return option.first == "gpus"; });
-  if (o.file.empty() && !has_gpus) throw std::invalid_argument("--gpus: not found; expected a number of GPUs, or a request file");
+  if (o.file.empty() && !has_gpus)
+    throw std::invalid_argument("--gpus: not found; expected a number of GPUs, or a request file");
   const plan::Request request = plan::read_request(o.file, o.said);
   const plan::Plan plan = plan::make_plan(request, o.prices.empty() ? plan::Prices{} : plan::read_prices(o.prices));
   std::optional<std::string> fabric;
@@ -116,16 +119,21 @@ int run_plan(const PlanOptions& o) {
 
 void add_plan(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<PlanOptions>();
-  command->add_option("REQUEST", o->file, "File with any of these options as keys (YAML); options win")->type_name("FILE");
+  command->add_option("REQUEST", o->file, "File with any of these options as keys (YAML); options win")
+      ->type_name("FILE");
   for (const RequestOption& option : kRequestOptions)
     command
         ->add_option_function<std::string>(
-            std::string("--") + option.key, [o, key = option.key](const std::string& text) { o->said.emplace_back(key, text); }, option.help)
+            std::string("--") + option.key,
+            [o, key = option.key](const std::string& text) { o->said.emplace_back(key, text); }, option.help)
         ->type_name(option.type);
-  command->add_option("--prices", o->prices, "Your prices and watts (YAML); docs/plan.md has the keys")->type_name("FILE");
-  command->add_option("-o,--output", o->fabric, "Write the fabric of now to FILE, for check, run and up")->type_name("FILE");
+  command->add_option("--prices", o->prices, "Your prices and watts (YAML); docs/plan.md has the keys")
+      ->type_name("FILE");
+  command->add_option("-o,--output", o->fabric, "Write the fabric of now to FILE, for check, run and up")
+      ->type_name("FILE");
   command->add_option("--reduce", o->reduce, "Write it with 1/N of the nodes, in the same shape")->type_name("N");
-  command->add_flag("--compare", o->compare, "Estimate the same job on other designs at the same cost; show failures and prices");
+  command->add_flag("--compare", o->compare,
+                    "Estimate the same job on other designs at the same cost; show failures and prices");
   command->add_flag("--json", o->json, "Print all figures as JSON");
   command->footer(
       "Prints the arithmetic of each figure with its source: NICs, switches, cables, headroom, growth, power, prices.\n"

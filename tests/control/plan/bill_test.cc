@@ -65,7 +65,8 @@ TEST_F(Bills, OwnWattsReplaceTheDefaults) {
 }
 
 TEST_F(Bills, ErrorsInPricesNameTheirPlace) {
-  EXPECT_THAT(problem_with("switch: 3\nnic: -5\n"), AllOf(HasSubstr("prices.yaml:2:6: nic"), HasSubstr("'-5'"), HasSubstr("a price of 0 or more")));
+  EXPECT_THAT(problem_with("switch: 3\nnic: -5\n"),
+              AllOf(HasSubstr("prices.yaml:2:6: nic"), HasSubstr("'-5'"), HasSubstr("a price of 0 or more")));
   EXPECT_THAT(problem_with("swich: 3\n"), AllOf(HasSubstr("unknown key 'swich'"), HasSubstr("did you mean 'switch'")));
   EXPECT_THAT(problem_with("power: { nix: 3 }\n"), HasSubstr("unknown key 'nix'"));
   EXPECT_THAT(problem_with("pue: 0.5\n"), HasSubstr("expected 1 or more"));

@@ -33,7 +33,8 @@ TEST(CandidatesTest, CostWhatThePlanCostsOrLess) {
 
 TEST(CandidatesTest, InMoneyEachIsAsDearAsThePlanAllows) {
   Prices prices;
-  for (const auto& [item, price] : {std::pair{Item::kSwitch, 30'000.0}, {Item::kNic, 1'500.0}, {Item::kDac, 120.0}, {Item::kAoc, 600.0}})
+  for (const auto& [item, price] :
+       {std::pair{Item::kSwitch, 30'000.0}, {Item::kNic, 1'500.0}, {Item::kDac, 120.0}, {Item::kAoc, 600.0}})
     prices.each[static_cast<std::size_t>(item)] = price;
   const Candidates c = candidates(planned({{"gpus", "128"}}, prices));
   EXPECT_EQ(c.unit, CostUnit::kMoney);
@@ -45,13 +46,17 @@ TEST(CandidatesTest, InMoneyEachIsAsDearAsThePlanAllows) {
 
 // What is paid for is what the files have.
 TEST(CandidatesTest, FilesHaveTheSwitchesOfTheBill) {
-  for (const Said& said : {Said{{"gpus", "128"}}, Said{{"gpus", "512"}, {"workload", "fine-tuning"}}, Said{{"gpus", "256"}, {"nics-per-node", "4"}}}) {
+  for (const Said& said : {Said{{"gpus", "128"}}, Said{{"gpus", "512"}, {"workload", "fine-tuning"}},
+                           Said{{"gpus", "256"}, {"nics-per-node", "4"}}}) {
     const Plan p = planned(said);
     for (const Candidate& d : candidates(p).all) {
       if (!d.why_not.empty()) continue;
       const spec::Lab lab = spec::parse("name: x\n" + d.topology + switches_text(p.request, p.chosen, p.shape) +
-                                            hosts_text(p.request, d.host_for_each_nic), d.name);
-      EXPECT_EQ(std::ranges::count(lab.nodes, spec::NodeSpec::Kind::kSwitch, &spec::NodeSpec::kind), d.bill.count(Item::kSwitch)) << d.name;
+                                            hosts_text(p.request, d.host_for_each_nic),
+                                        d.name);
+      EXPECT_EQ(std::ranges::count(lab.nodes, spec::NodeSpec::Kind::kSwitch, &spec::NodeSpec::kind),
+                d.bill.count(Item::kSwitch))
+          << d.name;
       EXPECT_EQ(std::ranges::count(lab.nodes, spec::NodeSpec::Kind::kHost, &spec::NodeSpec::kind), d.hosts) << d.name;
       if (d.name != "rail-only") EXPECT_EQ(structure::structure(routing::Graph(lab)).unreachable_pairs, 0u) << d.name;
     }
@@ -77,6 +82,21 @@ TEST(CompareTest, EachDesignHasATimeAndItsWorstFailure) {
   EXPECT_LT(c.rows[1].failures.front().nodes_cut, c.rows[3].failures.front().nodes_cut);
   EXPECT_EQ(c.rows[1].failures.front().capacity_lost, 1);
   EXPECT_LT(c.rows[3].failures.front().capacity_lost, 1);
+}
+
+// A job in one node uses its scale-up network alone.
+TEST(CompareTest, WhatTheJobDoesNotUseCostsNothing) {
+  const Comparison c = compare(planned({{"gpus", "8"}, {"model", "8B"}}));
+  for (const FailureCost& f : c.rows[0].failures) EXPECT_EQ(f.stretch, 1) << f.kind;
+}
+
+// Messages of rails stay below their leaves, if all nodes are there.
+TEST(CompareTest, RailsDoNotNeedTheirSpines) {
+  const Comparison c = compare(planned({{"gpus", "128"}, {"model", "8B"}}));
+  for (const FailureCost& f : c.rows[0].failures)
+    if (f.kind == "spine") EXPECT_EQ(f.stretch, 1);
+  EXPECT_EQ(c.rows[0].job, c.rows[3].job) << "rail-only is as quick";
+  EXPECT_LE(c.rows[0].job, c.rows[1].job) << "a fat tree has collisions";
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 spec::Lab lab_of(const Plan& p, int reduction = 1) {
-  const std::string text = fabric_file(p.request, p.chosen, reduced(p.shape, reduction), p.cables, reduction, "railyard plan");
+  const std::string text =
+      fabric_file(p.request, p.chosen, reduced(p.shape, reduction), p.cables, reduction, "railyard plan");
   return spec::parse(text, "plan.yaml");
 }
 
@@ -40,8 +41,9 @@ TEST(FabricFile, TheWorkedExampleComesUp) {
 
 // Links and switches of the file are those of the bill, in all designs and tiers.
 TEST(FabricFile, HasTheSwitchesAndLinksOfThePlan) {
-  for (const Said& said : {Said{{"gpus", "64"}}, Said{{"gpus", "512"}, {"workload", "inference-rag"}}, Said{{"gpus", "512"}, {"design", "fat-tree"}},
-                           Said{{"gpus", "1024"}, {"radix", "16"}}, Said{{"gpus", "512"}, {"radix", "16"}, {"design", "fat-tree"}},
+  for (const Said& said : {Said{{"gpus", "64"}}, Said{{"gpus", "512"}, {"workload", "inference-rag"}},
+                           Said{{"gpus", "512"}, {"design", "fat-tree"}}, Said{{"gpus", "1024"}, {"radix", "16"}},
+                           Said{{"gpus", "512"}, {"radix", "16"}, {"design", "fat-tree"}},
                            Said{{"gpus", "256"}, {"nics-per-node", "4"}, {"asic", "tomahawk5-64x800"}},
                            Said{{"gpus", "16"}, {"gpus-per-node", "1"}, {"radix", "8"}}}) {
     const Plan p = planned(said);
@@ -58,7 +60,8 @@ TEST(FabricFile, HasTheSwitchesAndLinksOfThePlan) {
       EXPECT_EQ(count(lab, "super-spine"), static_cast<std::size_t>(p.shape.now.cores)) << where;
     }
     const structure::Structure s = structure::structure(routing::Graph(lab));
-    for (const structure::Tier& t : s.tiers) EXPECT_LE(t.ports_used, static_cast<std::size_t>(p.shape.radix * p.shape.split)) << where;
+    for (const structure::Tier& t : s.tiers)
+      EXPECT_LE(t.ports_used, static_cast<std::size_t>(p.shape.radix * p.shape.split)) << where;
     if (p.shape.tiers > 1) {
       EXPECT_LE(s.tiers[0].oversubscription().value(), p.shape.leaf_oversubscription() + 1e-9) << where;
     }
@@ -73,7 +76,8 @@ TEST(FabricFile, ReducedKeepsTheShape) {
   const structure::Structure s = structure::structure(routing::Graph(lab));
   EXPECT_EQ(s.tiers.size(), 2u);
   EXPECT_DOUBLE_EQ(s.tiers[0].oversubscription().value(), 1);
-  EXPECT_THAT(fabric_file(p.request, p.chosen, reduced(p.shape, 16), p.cables, 16, "x"), HasSubstr("Reduced 16 times: 8 of 128 nodes"));
+  EXPECT_THAT(fabric_file(p.request, p.chosen, reduced(p.shape, 16), p.cables, 16, "x"),
+              HasSubstr("Reduced 16 times: 8 of 128 nodes"));
 }
 
 TEST(FabricFile, ThreeTiersCanBeReducedToo) {

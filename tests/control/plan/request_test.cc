@@ -29,15 +29,20 @@ TEST(Request, ErrorsNameTheOptionAndWhatWasExpected) {
   EXPECT_THAT(wrong({{"radix", "3"}}), AllOf(StartsWith("--radix"), HasSubstr("4..1024")));
   EXPECT_THAT(wrong({{"gpus", "0"}}), AllOf(StartsWith("--gpus"), HasSubstr("1..")));
   EXPECT_THAT(wrong({{"gpus", "100"}}), AllOf(StartsWith("--gpus"), HasSubstr("multiple of 8 (96 or 104)")));
-  EXPECT_THAT(wrong({{"workload", "training"}}), AllOf(StartsWith("--workload"), HasSubstr("did you mean 'pretraining'")));
+  EXPECT_THAT(wrong({{"workload", "training"}}),
+              AllOf(StartsWith("--workload"), HasSubstr("did you mean 'pretraining'")));
   EXPECT_THAT(wrong({{"gpus-later", "64"}}), AllOf(StartsWith("--gpus-later"), HasSubstr("expected 128 or more")));
   EXPECT_THAT(wrong({{"gpus-later", "132"}}), AllOf(StartsWith("--gpus-later"), HasSubstr("multiple of 8")));
   EXPECT_THAT(wrong({{"nic-rate", "800Gbps"}}), AllOf(StartsWith("--nic-rate"), HasSubstr("400Gbps or less")));
   EXPECT_THAT(wrong({{"nics-per-node", "3"}}), AllOf(StartsWith("--nics-per-node"), HasSubstr("divisor")));
-  EXPECT_THAT(wrong({{"radix", "8"}, {"design", "fat-tree"}}), AllOf(StartsWith("--design"), HasSubstr("do not fit at one leaf")));
-  EXPECT_THAT(wrong({{"gpus", "1000000"}}), AllOf(StartsWith("--gpus"), HasSubstr("more than three tiers"), HasSubstr("expected some")));
-  EXPECT_THAT(wrong({{"core-cable", "11km"}, {"gpus", "4096"}}), AllOf(StartsWith("--core-cable"), HasSubstr("10km or less")));
-  EXPECT_THAT(wrong({{"radix", "64"}, {"capacity", "25.6Tbps"}}), AllOf(StartsWith("--capacity"), HasSubstr("one of the two")));
+  EXPECT_THAT(wrong({{"radix", "8"}, {"design", "fat-tree"}}),
+              AllOf(StartsWith("--design"), HasSubstr("do not fit at one leaf")));
+  EXPECT_THAT(wrong({{"gpus", "1000000"}}),
+              AllOf(StartsWith("--gpus"), HasSubstr("more than three tiers"), HasSubstr("expected some")));
+  EXPECT_THAT(wrong({{"core-cable", "11km"}, {"gpus", "4096"}}),
+              AllOf(StartsWith("--core-cable"), HasSubstr("10km or less")));
+  EXPECT_THAT(wrong({{"radix", "64"}, {"capacity", "25.6Tbps"}}),
+              AllOf(StartsWith("--capacity"), HasSubstr("one of the two")));
   EXPECT_THAT(wrong({{"model", "80B"}}), AllOf(StartsWith("--model"), HasSubstr("llama-8b")));
   EXPECT_THAT(problem({{"workload", "mixed"}}), HasSubstr("'gpus' is missing"));
 }

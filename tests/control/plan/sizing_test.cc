@@ -11,7 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 
-
 // The worked example of design guides: 128 ports of 400G, 51.2T, 4 leaves x 4 spines x 8 uplinks.
 TEST(Sizing, TheWorkedExample) {
   for (const Said& said : {Said{{"gpus", "128"}}, Said{{"gpus", "128"}, {"gpus-per-node", "4"}},
@@ -35,15 +34,18 @@ TEST(Sizing, TheWorkedExample) {
 // Al-Fares et al., SIGCOMM '08: k^3/4 hosts below k^2/2 leaves, k^2/2 spines, (k/2)^2 cores.
 TEST(Sizing, FatTreesOfThreeTiers) {
   for (const int k : {4, 8, 16}) {
-    const Shape s = shaped({{"gpus", std::to_string(k * k * k / 4)}, {"gpus-per-node", "1"}, {"radix", std::to_string(k)},
+    const Shape s = shaped({{"gpus", std::to_string(k * k * k / 4)},
+                            {"gpus-per-node", "1"},
+                            {"radix", std::to_string(k)},
                             {"design", "fat-tree"}});
     EXPECT_EQ(s.tiers, 3);
     EXPECT_EQ(s.now.pods, k);
     EXPECT_EQ(s.now.leaves, k * k / 2);
     EXPECT_EQ(s.now.spines, k * k / 2);
     EXPECT_EQ(s.now.cores, k * k / 4);
-    EXPECT_THAT(problem({{"gpus", std::to_string(k * k * k / 4 + 1)}, {"gpus-per-node", "1"}, {"radix", std::to_string(k)}}),
-                HasSubstr("need more than three tiers"));
+    EXPECT_THAT(
+        problem({{"gpus", std::to_string(k * k * k / 4 + 1)}, {"gpus-per-node", "1"}, {"radix", std::to_string(k)}}),
+        HasSubstr("need more than three tiers"));
   }
 }
 
@@ -78,8 +80,11 @@ TEST(Sizing, NoSwitchHasTooFewPorts) {
     for (const char* radix : {"16", "32", "48", "64", "128"})
       for (const char* ratio : {"1", "1.5", "2", "3"})
         for (const int nodes : {1, 2, 3, 7, 16, 40, 100, 128}) {
-          const Said said{{"gpus", std::to_string(nodes * 8)}, {"gpus-later", std::to_string(nodes * 12 / 8 * 8 + nodes % 2 * 8 + nodes * 8)},
-                          {"radix", radix}, {"oversubscription", ratio}, {"design", design}};
+          const Said said{{"gpus", std::to_string(nodes * 8)},
+                          {"gpus-later", std::to_string(nodes * 12 / 8 * 8 + nodes % 2 * 8 + nodes * 8)},
+                          {"radix", radix},
+                          {"oversubscription", ratio},
+                          {"design", design}};
           const std::string wrong = problem(said);
           if (!wrong.empty()) {
             EXPECT_THAT(wrong, HasSubstr("expected"));
@@ -115,7 +120,8 @@ TEST(Sizing, CapacityAndRadixAreTheSameSwitch) {
   EXPECT_EQ(choose_switch(requested({{"gpus", "8"}, {"capacity", "51.2Tbps"}, {"port-rate", "400Gbps"}})).radix, 128);
   EXPECT_EQ(choose_switch(requested({{"gpus", "8"}, {"capacity", "51.2Tbps"}})).asic, "tomahawk5-128x400");
   EXPECT_EQ(choose_switch(requested({{"gpus", "8"}})).capacity().bps, 25'600'000'000'000) << "64 x 400G";
-  EXPECT_EQ(choose_switch(requested({{"gpus", "8"}, {"asic", "tomahawk5-64x800"}, {"port-rate", "400Gbps"}})).radix, 128);
+  EXPECT_EQ(choose_switch(requested({{"gpus", "8"}, {"asic", "tomahawk5-64x800"}, {"port-rate", "400Gbps"}})).radix,
+            128);
 }
 
 }  // namespace

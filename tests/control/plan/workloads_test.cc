@@ -18,7 +18,8 @@ TEST(Workloads, ThePageHasTheSameTable) {
   std::stringstream text;
   text << page.rdbuf();
   for (const WorkloadNeeds& w : workloads())
-    EXPECT_THAT(text.str(), testing::HasSubstr(fmt::format("| `{}` | {} | {} | {} |", w.name, ratio_text(w.oversubscription.value()),
+    EXPECT_THAT(text.str(), testing::HasSubstr(fmt::format("| `{}` | {} | {} | {} |", w.name,
+                                                           ratio_text(w.oversubscription.value()),
                                                            w.oversubscription_source, name(w.isolation))));
 }
 

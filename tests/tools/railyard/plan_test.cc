@@ -32,7 +32,8 @@ TEST_F(PlanCommand, JsonHasTheSameFigures) {
 }
 
 TEST_F(PlanCommand, WhatItWritesPassesCheckAndRuns) {
-  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{}, {"--reduce", "4"}, {"--design", "fat-tree", "--radix", "16"}}) {
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{}, {"--reduce", "4"}, {"--design", "fat-tree", "--radix", "16"}}) {
     std::vector<std::string> command{"plan", "--gpus", "128", "-o", "fabric.yaml"};
     command.insert(command.end(), more.begin(), more.end());
     ASSERT_EQ(railyard(command).exit_code, kOk);
@@ -44,15 +45,18 @@ TEST_F(PlanCommand, WhatItWritesPassesCheckAndRuns) {
 }
 
 TEST_F(PlanCommand, MistakesAreOneLine) {
-  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--radix", "3"}), HasSubstr("--radix: 3 is out of range; expected 4..1024"));
+  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--radix", "3"}),
+              HasSubstr("--radix: 3 is out of range; expected 4..1024"));
   EXPECT_THAT(error(kUsage, {"plan", "--gpus", "0"}), HasSubstr("--gpus: 0 is out of range; expected 1.."));
   EXPECT_THAT(error(kUsage, {"plan", "--gpus", "12"}), HasSubstr("expected a multiple of 8"));
   EXPECT_THAT(error(kUsage, {"plan"}), HasSubstr("--gpus"));
   EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--workload", "games"}), HasSubstr("expected pretraining"));
   EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--reduce", "8"}), HasSubstr("--output"));
-  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--reduce", "9", "-o", "x.yaml"}), HasSubstr("expected 8 or less"));
+  EXPECT_THAT(error(kUsage, {"plan", "--gpus", "128", "--reduce", "9", "-o", "x.yaml"}),
+              HasSubstr("expected 8 or less"));
   write("prices.yaml", "switch: -1\n");
-  EXPECT_THAT(error(kInput, {"plan", "--gpus", "128", "--prices", "prices.yaml"}), HasSubstr("prices.yaml:1:9: switch"));
+  EXPECT_THAT(error(kInput, {"plan", "--gpus", "128", "--prices", "prices.yaml"}),
+              HasSubstr("prices.yaml:1:9: switch"));
   write("prices.yaml", "swich: 1\n");
   EXPECT_THAT(error(kInput, {"plan", "--gpus", "128", "--prices", "prices.yaml"}), HasSubstr("did you mean 'switch'"));
   write("request.yaml", "gpus: 128\ngpus-later: 64\n");
