@@ -10,6 +10,7 @@
 namespace railyard::tools {
 
 // Each in the file of its name, or in small_commands.cc, up.cc, work.cc, set.cc, attach.cc.
+void add_plan(CLI::App* command, int& exit_code);
 void add_check(CLI::App* command, int& exit_code);
 void add_show(CLI::App* command, int& exit_code);
 void add_graph(CLI::App* command, int& exit_code);
@@ -84,6 +85,7 @@ constexpr const char* kOther = "Other";
 constexpr const char* kHidden = "";  // for scripts
 
 constexpr std::array kCommands{
+    Command{"plan", kFiles, "Plan a fabric for a number of GPUs: switches, cables, power, with the arithmetic", add_plan},
     Command{"check", kFiles, "Check a fabric file: errors, warnings, headroom, memory", add_check},
     Command{"show", kFiles, "Print the expanded fabric file: presets and defaults resolved", add_show},
     Command{"graph", kFiles, "Draw a fabric file as SVG: nodes, links, rails", add_graph},

@@ -21,6 +21,7 @@ struct DragonflyPlus : Direct {
   std::optional<int> hosts_per_leaf;
   std::optional<int> global_links;
   std::optional<int> groups;
+  int uplinks_per_spine = 1;
   const Tree* global_link = nullptr;
 };
 
@@ -37,6 +38,8 @@ const Table<DragonflyPlus>& dragonfly_plus_keys() {
             "links of each spine to other groups (default: leaves-per-group)"),
         key("groups", &DragonflyPlus::groups, maybe(integer(2, kMostSwitches)),
             "number of groups (default, and at most: spines-per-group x global-links + 1)"),
+        key("uplinks-per-spine", &DragonflyPlus::uplinks_per_spine, integer(1, kMostPorts),
+            "parallel links from each leaf to each spine of its group (default: 1)"),
         link_key("global-link", &DragonflyPlus::global_link, "links between groups (default: fabric-link)")};
     for (Key<DragonflyPlus>& key : direct_keys<DragonflyPlus>()) keys.push_back(std::move(key));
     return Table<DragonflyPlus>{"dragonfly-plus",
@@ -54,6 +57,7 @@ void expand_dragonfly_plus(const Tree& topology, const LinkSpec& link, Lab& lab)
   const std::int64_t spines = said.spines.value_or(said.leaves);
   const std::int64_t hosts = said.hosts_per_leaf.value_or(static_cast<int>(spines));
   const std::int64_t links = said.global_links.value_or(said.leaves);
+  const std::int64_t parallel = said.uplinks_per_spine;
   if (said.groups && *said.groups > spines * links + 1)
     topology.at_or_self("groups").fail(fmt::format("{} groups, but {} spines with {} links to other groups reach {}; "
                                                    "expected 2..{}",
@@ -62,8 +66,8 @@ void expand_dragonfly_plus(const Tree& topology, const LinkSpec& link, Lab& lab)
   check_most(topology, groups * leaves, "leaves", kMostSwitches);
   check_most(topology, groups * spines, "spines", kMostSwitches);
   check_most(topology, groups * leaves * hosts, "hosts", kMostHosts);
-  check_most(topology, hosts + spines, "ports of a leaf", kMostPorts);
-  check_most(topology, leaves + links, "ports of a spine", kMostPorts);
+  check_most(topology, hosts + spines * parallel, "ports of a leaf", kMostPorts);
+  check_most(topology, leaves * parallel + links, "ports of a spine", kMostPorts);
 
   const LinkSpec host_link = link_like(link, said.host_link);
   const LinkSpec fabric_link = link_like(link, said.fabric_link);
@@ -87,12 +91,14 @@ void expand_dragonfly_plus(const Tree& topology, const LinkSpec& link, Lab& lab)
   for (int g = 0; g < groups; ++g)
     for (int l = 0; l < leaves; ++l)
       for (int s = 0; s < spines; ++s)
-        make.add_link(fabric_link, {leaf(g, l), static_cast<int>(hosts) + s + 1}, {spine(g, s), l + 1});
+        for (int k = 1; k <= said.uplinks_per_spine; ++k)
+          make.add_link(fabric_link, {leaf(g, l), static_cast<int>(hosts) + s * said.uplinks_per_spine + k},
+                        {spine(g, s), l * said.uplinks_per_spine + k});
   const auto of_spine = static_cast<int>(links);
   for (const GlobalLink& l : spec::global_links(static_cast<int>(groups), static_cast<int>(spines * links)))
     make.add_link(global_link,
-                  {spine(l.group_a, l.link_a / of_spine), static_cast<int>(leaves) + l.link_a % of_spine + 1},
-                  {spine(l.group_b, l.link_b / of_spine), static_cast<int>(leaves) + l.link_b % of_spine + 1});
+                  {spine(l.group_a, l.link_a / of_spine), static_cast<int>(leaves * parallel) + l.link_a % of_spine + 1},
+                  {spine(l.group_b, l.link_b / of_spine), static_cast<int>(leaves * parallel) + l.link_b % of_spine + 1});
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ TEST(DirectPresets, HaveTheStructureOfTheirDesigns) {
   expect_shape("dragonfly, p: 1", {6, 6, 3 + 3, {2}, 3});
   expect_shape("dragonfly, p: 2, a: 4, h: 2, groups: 3", {12, 24, 3 * 6 + 3 * 4, {5}, 2});  // each leads to both
   expect_shape("dragonfly-plus, leaves-per-group: 2, groups: 5", {20, 20, 20 + 10, {2, 4}, 3});
+  // Two links from each leaf to each spine instead of one.
+  expect_shape("dragonfly-plus, leaves-per-group: 2, uplinks-per-spine: 2, groups: 5", {20, 20, 40 + 10, {4, 6}, 3});
 }
 
 // In the figures of the first dragonfly: 9 groups, one link between any two.

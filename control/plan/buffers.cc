@@ -1,0 +1,36 @@
+#include "control/plan/buffers.h"
+
+#include "control/spec/spec.h"
+#include "dataplane/device/pause_response.h"
+
+namespace railyard::plan {
+namespace {
+
+HeadroomOfLink headroom_of(Length cable, BitRate rate, const SwitchChoice& chosen) {
+  HeadroomOfLink out{.cable = cable, .terms = {}};
+  out.terms.rate = rate;
+  out.terms.propagation = spec::propagation(cable);
+  out.terms.peer_response = standard_pause_response(rate);
+  out.terms.rx_latency = chosen.profile.latency;
+  out.octets = headroom_octets(out.terms);
+  out.buffer = chosen.profile.cell * headroom_cells(out.terms, chosen.profile.cell);
+  return out;
+}
+
+}  // namespace
+
+Buffers buffers(const Request& r, const Shape& s, const SwitchChoice& chosen) {
+  Buffers out;
+  out.node = headroom_of(r.used_node_cable(), s.nic_rate, chosen);
+  if (s.up > 0) out.fabric = headroom_of(r.fabric_cable, s.port_rate, chosen);
+  if (s.spine_up > 0) out.core = headroom_of(r.core_cable, s.port_rate, chosen);
+  const int nics = s.nodes_per_group * s.rails_per_leaf;
+  out.leaf = Bytes{r.lossless_classes * (nics * out.node.buffer.n + s.up * out.fabric.buffer.n)};
+  const std::int64_t spine_down =
+      s.tiers == 3 ? s.leaves_per_pod() * s.uplinks_per_spine : std::int64_t{s.later.leaves} * s.uplinks_per_spine;
+  out.spine = Bytes{r.lossless_classes * (spine_down * out.fabric.buffer.n + s.spine_up * out.core.buffer.n)};
+  out.left_leaf = chosen.profile.buffer - out.leaf;
+  return out;
+}
+
+}  // namespace railyard::plan
