@@ -27,7 +27,8 @@ std::vector<PairFigure> pairs_of(const Subject& s, const nlohmann::ordered_json&
       p.goodput_bps = f["goodput_bps"].get<double>();
       p.share = *p.goodput_bps / nic_bps;
     }
-    if (f["latency_ns"].is_object() && f["latency_ns"]["p50"].is_number()) p.latency_ns = f["latency_ns"]["p50"].get<double>();
+    if (f["latency_ns"].is_object() && f["latency_ns"]["p50"].is_number())
+      p.latency_ns = f["latency_ns"]["p50"].get<double>();
     out.push_back(std::move(p));
   }
   return out;
@@ -35,13 +36,15 @@ std::vector<PairFigure> pairs_of(const Subject& s, const nlohmann::ordered_json&
 
 std::string pair_text(const PairFigure& p) { return fmt::format("{} -> {}", p.from, p.to); }
 
-std::optional<std::pair<std::string, std::string>> verdict_of(const nlohmann::ordered_json& report, const std::string& name) {
+std::optional<std::pair<std::string, std::string>> verdict_of(const nlohmann::ordered_json& report,
+                                                              const std::string& name) {
   for (const auto& v : report["verdicts"])
     if (v["name"] == name) return std::pair(v["verdict"].get<std::string>(), v["text"].get<std::string>());
   return std::nullopt;
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> drops_for(const nlohmann::ordered_json& report, const std::string& reason) {
+std::vector<std::pair<std::string, std::uint64_t>> drops_for(const nlohmann::ordered_json& report,
+                                                             const std::string& reason) {
   std::vector<std::pair<std::string, std::uint64_t>> out;
   const auto count = [&](const nlohmann::ordered_json& drops) {
     const auto found = drops.find(reason);

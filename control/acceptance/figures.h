@@ -33,10 +33,12 @@ std::vector<PairFigure> pairs_of(const Subject& subject, const nlohmann::ordered
 std::string pair_text(const PairFigure& p);
 
 // The verdict of this name of a report: its word and text. Nothing: the report has none.
-std::optional<std::pair<std::string, std::string>> verdict_of(const nlohmann::ordered_json& report, const std::string& name);
+std::optional<std::pair<std::string, std::string>> verdict_of(const nlohmann::ordered_json& report,
+                                                              const std::string& name);
 
 // Drops for one reason at all ports, port by port and class by class: {"leaf1:3", 12}, most first.
-std::vector<std::pair<std::string, std::uint64_t>> drops_for(const nlohmann::ordered_json& report, const std::string& reason);
+std::vector<std::pair<std::string, std::uint64_t>> drops_for(const nlohmann::ordered_json& report,
+                                                             const std::string& reason);
 
 // "95.0 %" of a share that a threshold is set for.
 std::string share_text(double share);

@@ -12,7 +12,7 @@ namespace railyard::acceptance {
 
 enum class Answer : std::uint8_t {
   kPass,
-  kWarn,    // passes, and somebody should look
+  kWarn,  // passes, and somebody should look
   kFail,
   kReport,  // a figure without a threshold
   kNotRun,  // this fabric cannot have the probe
@@ -46,8 +46,8 @@ std::vector<const Item*> items(const std::vector<std::string>& kept = {});
 Finding judge(const Item& item, const Subject& subject, const Runs& runs);
 
 namespace list {
-extern const Item kBandwidthAlone, kBandwidthTogether, kRacks, kMtu, kIdleLatency, kLoadedLatency, kClasses, kEcnBeforePfc, kPauses,
-    kLoss, kAllReduce, kAllGather, kAllToAll, kJob, kOwnWork, kFailover, kSoak, kScale;
+extern const Item kBandwidthAlone, kBandwidthTogether, kRacks, kMtu, kIdleLatency, kLoadedLatency, kClasses,
+    kEcnBeforePfc, kPauses, kLoss, kAllReduce, kAllGather, kAllToAll, kJob, kOwnWork, kFailover, kSoak, kScale;
 }  // namespace list
 
 }  // namespace railyard::acceptance

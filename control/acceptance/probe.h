@@ -21,11 +21,11 @@ enum class ProbeKind {
   kAllReduce,      // collectives of all ranks
   kAllGather,
   kAllToAll,
-  kJob,            // computing and an all-reduce, in turns
-  kWithoutFailure, // finite messages between all NICs ...
-  kFailover,       // ... while a link between switches fails and comes back
-  kSoak,           // every NIC at 80 % for long
-  kOwnWork,        // what the file itself runs
+  kJob,             // computing and an all-reduce, in turns
+  kWithoutFailure,  // finite messages between all NICs ...
+  kFailover,        // ... while a link between switches fails and comes back
+  kSoak,            // every NIC at 80 % for long
+  kOwnWork,         // what the file itself runs
 };
 
 // "pairs-alone": also the name of its file.
@@ -58,10 +58,10 @@ inline constexpr int kComputeRatio = 4;
 
 // What came of a probe.
 struct Run {
-  std::string failure{};            // why there is no report
-  nlohmann::ordered_json report{};  // null: none
+  std::string failure{};                 // why there is no report
+  nlohmann::ordered_json report{};       // null: none
   std::optional<double> reference_ns{};  // of a collective: the estimate's time
-  std::string file{};               // of the probe, for the user to run again; empty: it was not kept
+  std::string file{};                    // of the probe, for the user to run again; empty: it was not kept
 };
 
 using Runs = std::map<ProbeKind, Run>;

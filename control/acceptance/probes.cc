@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "control/acceptance/probe.h"
 #include "control/blast/element.h"
 #include "control/blast/timing.h"
-#include "control/acceptance/probe.h"
 
 namespace railyard::acceptance {
 namespace {
@@ -49,8 +49,8 @@ std::string row(const Subject& s, const Pair& pair, std::int64_t octets, Duratio
   return fmt::format("{},{},{},{}ps\n", nic(s, pair.from), nic(s, pair.to), octets, start.ps);
 }
 
-// Long enough that the way of the first packet takes 3 % of the time; with small packets, whose headers take more of the
-// rate already, 1.5 %.
+// Long enough that the way of the first packet takes 3 % of the time; with small packets, whose headers take more of
+// the rate already, 1.5 %.
 std::int64_t pair_octets(const Subject& s, std::int64_t bps) {
   const double ways = s.like.roce.path_mtu >= 2048 ? 33 : 66;
   const double octets = static_cast<double>(s.one_way.ps) * ways * static_cast<double>(bps) / 8e12;
@@ -198,7 +198,9 @@ Probe finite(const Subject& s, ProbeKind kind) {
   const Duration lasts = affordable(s, pairs);
   std::string flows;
   for (const Pair& pair : pairs)
-    flows += row(s, pair, static_cast<std::int64_t>(static_cast<double>(s.pair_bps(pair)) * static_cast<double>(lasts.ps) / 8e12), {});
+    flows += row(
+        s, pair,
+        static_cast<std::int64_t>(static_cast<double>(s.pair_bps(pair)) * static_cast<double>(lasts.ps) / 8e12), {});
   return listed(s, kind, std::move(flows), 1 << 16);
 }
 
@@ -211,7 +213,8 @@ std::optional<Probe> failover(const Subject& s, ProbeKind kind) {
   constexpr std::int64_t kMost = 10;  // s
   p.lab.run.duration = Duration{kMost * kPicosecondsPerSecond};
   if (kind == ProbeKind::kWithoutFailure) return p;
-  for (const std::string& fault : blast::faults_of(*link, failure_at(s), failure_lasts(s))) p.options.insert(p.options.end(), {"--fault", fault});
+  for (const std::string& fault : blast::faults_of(*link, failure_at(s), failure_lasts(s)))
+    p.options.insert(p.options.end(), {"--fault", fault});
   return p;
 }
 

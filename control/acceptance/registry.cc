@@ -11,9 +11,15 @@ namespace railyard::acceptance {
 namespace {
 
 constexpr std::array kAll{
-    &list::kBandwidthAlone, &list::kBandwidthTogether, &list::kRacks,      &list::kIdleLatency, &list::kLoadedLatency, &list::kMtu,
-    &list::kClasses,        &list::kEcnBeforePfc,      &list::kPauses,     &list::kLoss,        &list::kAllReduce,     &list::kAllGather,
-    &list::kAllToAll,       &list::kJob,               &list::kOwnWork,    &list::kFailover,    &list::kSoak,          &list::kScale,
+    &list::kBandwidthAlone, &list::kBandwidthTogether,
+    &list::kRacks,          &list::kIdleLatency,
+    &list::kLoadedLatency,  &list::kMtu,
+    &list::kClasses,        &list::kEcnBeforePfc,
+    &list::kPauses,         &list::kLoss,
+    &list::kAllReduce,      &list::kAllGather,
+    &list::kAllToAll,       &list::kJob,
+    &list::kOwnWork,        &list::kFailover,
+    &list::kSoak,           &list::kScale,
 };
 
 }  // namespace
@@ -41,7 +47,8 @@ std::vector<const Item*> items(const std::vector<std::string>& kept) {
   for (const Item* i : kAll) known.emplace_back(i->id);
   for (const std::string& id : kept)
     if (std::ranges::find(known, id) == known.end())
-      throw std::invalid_argument(fmt::format("'{}' is no line of the list; expected one of {}", id, fmt::join(known, ", ")));
+      throw std::invalid_argument(
+          fmt::format("'{}' is no line of the list; expected one of {}", id, fmt::join(known, ", ")));
   std::vector<const Item*> out;
   for (const Item* i : kAll)
     if (kept.empty() || std::ranges::find(kept, std::string_view(i->id)) != kept.end()) out.push_back(i);
@@ -53,7 +60,8 @@ Finding judge(const Item& item, const Subject& subject, const Runs& runs) {
     const auto run = runs.find(kind);
     if (run == runs.end()) return {.found = why_not(kind)};
     if (run->second.report.is_null())
-      return {.answer = Answer::kBroken, .found = fmt::format("the probe '{}' did not come to its report: {}", name(kind), run->second.failure)};
+      return {.answer = Answer::kBroken,
+              .found = fmt::format("the probe '{}' did not come to its report: {}", name(kind), run->second.failure)};
   }
   return item.judge(subject, runs);
 }

@@ -21,9 +21,10 @@ void make_virtual(spec::Lab& lab) {
   for (auto& [name, profile] : lab.hosts) profile.attach = {};
   for (spec::NodeSpec& node : lab.nodes) {
     if (node.kind == spec::NodeSpec::Kind::kTrunk)
-      throw InputError(fmt::format("{}: the lab has a trunk, '{}', whose far end is another daemon's; expected a lab that is "
-                                   "complete",
-                                   lab.name, node.name));
+      throw InputError(
+          fmt::format("{}: the lab has a trunk, '{}', whose far end is another daemon's; expected a lab that is "
+                      "complete",
+                      lab.name, node.name));
     node.agent.reset();
     for (spec::NicSpec& nic : node.nics) nic.attach = {};
   }
@@ -94,7 +95,8 @@ Duration one_way(const spec::Lab& lab, const routing::Graph& graph, int path_mtu
   }
   const int switches = structure::structure(graph).most_switches;
   constexpr int kHeaders = 100;
-  const Duration frame{static_cast<std::int64_t>((path_mtu + kHeaders) * 8e12 / static_cast<double>(std::max<std::int64_t>(slowest, 1)))};
+  const Duration frame{static_cast<std::int64_t>((path_mtu + kHeaders) * 8e12 /
+                                                 static_cast<double>(std::max<std::int64_t>(slowest, 1)))};
   return node * switches + (cable + frame) * (switches + 1) + host * 2;
 }
 
@@ -121,13 +123,15 @@ Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::op
   const std::vector<std::size_t> component = components(graph);
   for (std::size_t from = 0; from < s.nics.size(); ++from)
     for (std::size_t to = 0; to < s.nics.size(); ++to)
-      if (s.nics[from].node != s.nics[to].node && component[s.edge[from]] == component[s.edge[to]]) s.pairs.push_back({from, to});
+      if (s.nics[from].node != s.nics[to].node && component[s.edge[from]] == component[s.edge[to]])
+        s.pairs.push_back({from, to});
   if (s.pairs.empty())
     throw InputError(fmt::format("{}: there are no two hosts at switches; a fabric has them", lab.name));
   s.all_pairs = s.pairs.size();
   if (s.pairs.size() > settings.most_pairs) {
     RngStream draw(lab.run.seed, "validate/pairs");
-    for (std::size_t i = 0; i < settings.most_pairs; ++i) std::swap(s.pairs[i], s.pairs[i + draw.below(s.pairs.size() - i)]);
+    for (std::size_t i = 0; i < settings.most_pairs; ++i)
+      std::swap(s.pairs[i], s.pairs[i + draw.below(s.pairs.size() - i)]);
     s.pairs.resize(settings.most_pairs);
   }
   s.one_way = one_way(s.lab, graph, s.like.roce.path_mtu);

@@ -8,7 +8,9 @@
 namespace railyard::acceptance {
 
 Answer Result::answer() const noexcept {
-  const auto any = [&](Answer a) { return std::ranges::any_of(lines, [&](const Line& l) { return l.finding.answer == a; }); };
+  const auto any = [&](Answer a) {
+    return std::ranges::any_of(lines, [&](const Line& l) { return l.finding.answer == a; });
+  };
   if (any(Answer::kFail)) return Answer::kFail;
   if (any(Answer::kBroken)) return Answer::kBroken;
   return any(Answer::kWarn) ? Answer::kWarn : Answer::kPass;
@@ -72,12 +74,13 @@ report::JunitSuite junit(const Result& a) {
   report::JunitSuite suite{fmt::format("acceptance of {}", a.name), a.seconds, {}};
   for (const Line& l : a.lines) {
     const Answer answer = l.finding.answer;
-    suite.cases.push_back({l.item->id, "acceptance",
-                           answer == Answer::kFail     ? Case::kFailed
-                           : answer == Answer::kBroken ? Case::kError
-                           : answer == Answer::kNotRun ? Case::kSkipped
-                                                       : Case::kPassed,
-                           l.finding.threshold.empty() ? l.finding.found : fmt::format("{} [{}]", l.finding.found, l.finding.threshold)});
+    suite.cases.push_back(
+        {l.item->id, "acceptance",
+         answer == Answer::kFail     ? Case::kFailed
+         : answer == Answer::kBroken ? Case::kError
+         : answer == Answer::kNotRun ? Case::kSkipped
+                                     : Case::kPassed,
+         l.finding.threshold.empty() ? l.finding.found : fmt::format("{} [{}]", l.finding.found, l.finding.threshold)});
   }
   return suite;
 }

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "control/report/junit.h"
 #include "control/acceptance/item.h"
+#include "control/report/junit.h"
 
 namespace railyard::acceptance {
 

@@ -49,8 +49,8 @@ double nccl_in_network_time(Operation operation, std::uint64_t octets, const Ncc
   return latency + static_cast<double>(octets) / (1e3 * bw);
 }
 
-ProtocolChoice nccl_choice(Operation operation, const Algorithm* algorithm, std::uint64_t octets, const NcclSystem& system,
-                           NcclReduction reduction) {
+ProtocolChoice nccl_choice(Operation operation, const Algorithm* algorithm, std::uint64_t octets,
+                           const NcclSystem& system, NcclReduction reduction) {
   const ProtocolChoice best = nccl_choice(operation, algorithm, octets, system);
   if (algorithm != nullptr) return best;
   const double time = nccl_in_network_time(operation, octets, system, reduction);

@@ -30,7 +30,11 @@ Drops drops_of(const Json& j) {
 }
 
 PortCase port_of(const Json& j) {
-  PortCase p{.node = j["node"], .number = j["port"], .peer = j["peer"], .utilisation = number(j, "utilisation"), .drops = drops_of(j)};
+  PortCase p{.node = j["node"],
+             .number = j["port"],
+             .peer = j["peer"],
+             .utilisation = number(j, "utilisation"),
+             .drops = drops_of(j)};
   for (const Json& c : j["classes"]) {
     const auto k = c["class"].get<std::size_t>();
     if (k >= p.classes.size()) continue;
@@ -70,11 +74,13 @@ std::string PortCase::link() const {
 std::string PortCase::direction() const { return fmt::format("{} -> {}", name(), peer); }
 
 std::uint64_t PortCase::rx() const {
-  return std::accumulate(classes.begin(), classes.end(), std::uint64_t{0}, [](std::uint64_t n, const ClassCase& c) { return n + c.rx; });
+  return std::accumulate(classes.begin(), classes.end(), std::uint64_t{0},
+                         [](std::uint64_t n, const ClassCase& c) { return n + c.rx; });
 }
 
 std::uint64_t PortCase::tx() const {
-  return std::accumulate(classes.begin(), classes.end(), std::uint64_t{0}, [](std::uint64_t n, const ClassCase& c) { return n + c.tx; });
+  return std::accumulate(classes.begin(), classes.end(), std::uint64_t{0},
+                         [](std::uint64_t n, const ClassCase& c) { return n + c.tx; });
 }
 
 std::uint64_t PortCase::dropped(const std::string& reason) const {
@@ -85,8 +91,9 @@ std::uint64_t PortCase::dropped(const std::string& reason) const {
 Case::Case(nlohmann::ordered_json report, const std::string& file) : report_(std::move(report)) {
   for (const char* key : {"run", "ports", "flows", "collectives", "path_groups", "deadlocks", "engine"})
     if (!report_.is_object() || !report_.contains(key))
-      throw InputError(fmt::format("{}: is no report of this version: it has no '{}'; expected what `railyard run LAB.yaml --json` prints",
-                                   file, key));
+      throw InputError(fmt::format(
+          "{}: is no report of this version: it has no '{}'; expected what `railyard run LAB.yaml --json` prints", file,
+          key));
   try {
     if (report_["run"].contains("name")) name_ = report_["run"]["name"].get<std::string>();
     for (const Json& p : report_["ports"]) ports_.push_back(port_of(p));

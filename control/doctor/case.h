@@ -23,7 +23,7 @@ struct ClassCase {
   std::uint64_t pfc_not_enabled = 0;  // PFC frames for a class that does not obey them
   double pause_share = 0;             // of the load interval
   std::uint64_t paused_ns = 0;
-  std::uint64_t deepest = 0;          // octets
+  std::uint64_t deepest = 0;  // octets
   Drops drops;
 
   std::uint64_t dropped(const std::string& reason) const;
@@ -36,7 +36,7 @@ struct PortCase {
   bool is_switch = false;
   double utilisation = 0;  // of the sending direction
   std::array<ClassCase, 8> classes{};
-  Drops drops;               // of no class
+  Drops drops;                      // of no class
   const PortCase* other = nullptr;  // the other end; null: not in the report
 
   std::string name() const;       // "leaf1:3"

@@ -8,10 +8,11 @@ namespace railyard::doctor {
 namespace {
 
 constexpr std::array kRules{
-    &rules::kSwitchReset,  &rules::kLinkDown,     &rules::kMtuMismatch, &rules::kFrameErrors,   &rules::kPayloadErrors, &rules::kOneWayLoss,
-    &rules::kPfcOneSided,  &rules::kPfcLost,      &rules::kPfcIgnored,  &rules::kPfcStorm,      &rules::kSlowReceiver,  &rules::kDscpRewritten,
-    &rules::kDeadlock,     &rules::kHeadroomSmall, &rules::kEcnAbsent,  &rules::kEcnNotEchoed,  &rules::kBufferFull,    &rules::kUnevenPaths,
-    &rules::kBlackHole,    &rules::kStraggler,    &rules::kEmulatorLate,
+    &rules::kSwitchReset,  &rules::kLinkDown,      &rules::kMtuMismatch, &rules::kFrameErrors,   &rules::kPayloadErrors,
+    &rules::kOneWayLoss,   &rules::kPfcOneSided,   &rules::kPfcLost,     &rules::kPfcIgnored,    &rules::kPfcStorm,
+    &rules::kSlowReceiver, &rules::kDscpRewritten, &rules::kDeadlock,    &rules::kHeadroomSmall, &rules::kEcnAbsent,
+    &rules::kEcnNotEchoed, &rules::kBufferFull,    &rules::kUnevenPaths, &rules::kBlackHole,     &rules::kStraggler,
+    &rules::kEmulatorLate,
 };
 
 // What a cause, once found, explains: these rules are not asked then.

@@ -9,8 +9,8 @@
 namespace railyard::doctor {
 
 struct Diagnosis {
-  std::string element{};              // "leaf1:3-h3:1", "h2", "leaf1"
-  double confidence = 0;              // 0..1: how seldom anything else looks like this
+  std::string element{};                // "leaf1:3-h3:1", "h2", "leaf1"
+  double confidence = 0;                // 0..1: how seldom anything else looks like this
   std::vector<std::string> evidence{};  // counters, with their values
 };
 
@@ -23,9 +23,9 @@ struct Rule {
 };
 
 namespace rules {
-extern const Rule kMtuMismatch, kFrameErrors, kPayloadErrors, kOneWayLoss, kLinkDown, kSwitchReset, kBlackHole, kDeadlock, kPfcIgnored, kPfcLost,
-    kPfcOneSided, kHeadroomSmall, kPfcStorm, kSlowReceiver, kDscpRewritten, kEcnAbsent, kEcnNotEchoed, kBufferFull,
-    kUnevenPaths, kStraggler, kEmulatorLate;
+extern const Rule kMtuMismatch, kFrameErrors, kPayloadErrors, kOneWayLoss, kLinkDown, kSwitchReset, kBlackHole,
+    kDeadlock, kPfcIgnored, kPfcLost, kPfcOneSided, kHeadroomSmall, kPfcStorm, kSlowReceiver, kDscpRewritten,
+    kEcnAbsent, kEcnNotEchoed, kBufferFull, kUnevenPaths, kStraggler, kEmulatorLate;
 }  // namespace rules
 
 struct Found {
@@ -35,8 +35,8 @@ struct Found {
 
 std::vector<const Rule*> all_rules();
 
-// What the rules find, the surest first. A cause hides what only follows from it: pauses upstream of a storm, drops behind
-// an end that ignores PFC.
+// What the rules find, the surest first. A cause hides what only follows from it: pauses upstream of a storm, drops
+// behind an end that ignores PFC.
 std::vector<Found> diagnose(const Case& c);
 
 }  // namespace railyard::doctor

@@ -13,7 +13,8 @@ std::string text(const std::string& name, const std::vector<Found>& found, std::
   std::string out = fmt::format("{}: {} finding{}\n", name, found.size(), found.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(found.size(), most); ++i) {
     const auto& [rule, d] = found[i];
-    out += fmt::format("\n{}. {} at {} ({:.0f} % sure)\n   {}\n", i + 1, rule->id, d.element, d.confidence * 100, rule->finds);
+    out += fmt::format("\n{}. {} at {} ({:.0f} % sure)\n   {}\n", i + 1, rule->id, d.element, d.confidence * 100,
+                       rule->finds);
     for (const std::string& line : d.evidence) out += fmt::format("     {}\n", line);
     out += fmt::format("   What to do: {}\n   It is something else if: {}\n", rule->remedy, rule->refutes);
   }

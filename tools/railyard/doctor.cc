@@ -41,7 +41,8 @@ int run_doctor(const DoctorOptions& o) {
     return kOk;
   }
   if (o.file.empty()) throw CLI::RequiredError("FILE");
-  if (!is_lab(o.file) && !o.sets.empty()) throw CLI::ValidationError("--set", "values of a report cannot be set; expected a fabric file");
+  if (!is_lab(o.file) && !o.sets.empty())
+    throw CLI::ValidationError("--set", "values of a report cannot be set; expected a fabric file");
   const doctor::Case c(is_lab(o.file) ? report_of_lab(o) : report::read_report(o.file), o.file);
   const std::vector<doctor::Found> found = doctor::diagnose(c);
   const std::string name = c.name().empty() ? o.file : c.name();
@@ -62,8 +63,10 @@ void add_doctor(CLI::App* command, int& exit_code) {
   command->add_flag("--rules", o->rules, "List what it can find");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
-      "It reads counters of ports, flows, collectives and routing, as an operator could, and never the list of faults. Each\n"
-      "finding has its evidence, what to do, and what would show that it is something else. `railyard docs` has all rules\n"
+      "It reads counters of ports, flows, collectives and routing, as an operator could, and never the list of faults. "
+      "Each\n"
+      "finding has its evidence, what to do, and what would show that it is something else. `railyard docs` has all "
+      "rules\n"
       "(doctor.md).\n"
       "Examples:\n"
       "  railyard run LAB.yaml --json > report.json; railyard doctor report.json\n"

@@ -14,13 +14,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/acceptance/table.h"
 #include "control/base/json_text.h"
 #include "control/estimate/estimate.h"
 #include "control/spec/input_error.h"
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
-#include "control/acceptance/table.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/result_file.h"
 #include "tools/railyard/runs.h"
@@ -59,7 +59,8 @@ std::optional<Duration> limit(const char* option, const std::string& text) {
 acceptance::Settings settings_of(const ValidateOptions& o) {
   acceptance::Settings s;
   if (!(o.bandwidth > 0 && o.bandwidth <= 100))
-    throw std::invalid_argument(fmt::format("--bandwidth: {} is no share of a rate; expected a percentage above 0, up to 100", o.bandwidth));
+    throw std::invalid_argument(
+        fmt::format("--bandwidth: {} is no share of a rate; expected a percentage above 0, up to 100", o.bandwidth));
   if (o.pairs == 0) throw std::invalid_argument("--pairs: 0 pairs measure nothing; expected 1 or more");
   s.least_bandwidth = o.bandwidth / 100;
   s.p99 = limit("--p99", o.p99);
@@ -67,7 +68,8 @@ acceptance::Settings settings_of(const ValidateOptions& o) {
   s.loaded_p99 = limit("--loaded-p99", o.loaded_p99);
   s.most_pairs = o.pairs;
   s.soak = limit("--soak", o.soak).value_or(Duration{});
-  if (s.soak.ps < 0) throw std::invalid_argument(fmt::format("--soak: {} is below 0; expected a time, or 0 for none", o.soak));
+  if (s.soak.ps < 0)
+    throw std::invalid_argument(fmt::format("--soak: {} is below 0; expected a time, or 0 for none", o.soak));
   if (o.planned_gpus > 0) s.planned_gpus = o.planned_gpus;
   return s;
 }
@@ -84,7 +86,8 @@ class Folder {
       return;
     }
     std::string name = (fs::temp_directory_path() / "railyard-validate-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "cannot make a folder for probes");
+    if (::mkdtemp(name.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), "cannot make a folder for probes");
     path_ = name;
   }
   ~Folder() {
@@ -114,7 +117,8 @@ std::optional<Duration> reference_of(const std::string& file) {
 }
 
 bool is_collective(ProbeKind kind) {
-  return kind == ProbeKind::kAllReduce || kind == ProbeKind::kAllGather || kind == ProbeKind::kAllToAll || kind == ProbeKind::kJob;
+  return kind == ProbeKind::kAllReduce || kind == ProbeKind::kAllGather || kind == ProbeKind::kAllToAll ||
+         kind == ProbeKind::kJob;
 }
 
 int run_validate(const ValidateOptions& o) {
@@ -150,7 +154,8 @@ int run_validate(const ValidateOptions& o) {
     if (is_collective(kind)) {
       if (const auto reference = reference_of(file)) run.reference_ns = static_cast<double>(reference->ps) / 1000;
       if (kind == ProbeKind::kJob && run.reference_ns) {
-        probe->lab.collectives[0].forward = Duration{static_cast<std::int64_t>(*run.reference_ns * 1000) * acceptance::kComputeRatio};
+        probe->lab.collectives[0].forward =
+            Duration{static_cast<std::int64_t>(*run.reference_ns * 1000) * acceptance::kComputeRatio};
         file = folder.write(file_name, spec::to_yaml(probe->lab));
       }
     }
@@ -160,7 +165,8 @@ int run_validate(const ValidateOptions& o) {
     kinds.push_back(kind);
     if (!folder.kept()) continue;
     run.file = file;
-    for (const std::string& option : probe->options) run.file += option.starts_with("-") ? " " + option : fmt::format(" '{}'", option);
+    for (const std::string& option : probe->options)
+      run.file += option.starts_with("-") ? " " + option : fmt::format(" '{}'", option);
   }
   ExitCode code = kOk;
   run_all(commands, o.jobs, !o.json && taker.empty() && isatty(STDERR_FILENO) != 0, [&](RunResult r) {
@@ -175,7 +181,8 @@ int run_validate(const ValidateOptions& o) {
   for (const acceptance::Item* i : list) {
     acceptance::Line line{i, acceptance::judge(*i, subject, runs)};
     for (const ProbeKind kind : i->probes)
-      if (const auto run = runs.find(kind); run != runs.end() && !run->second.file.empty()) line.files.push_back(run->second.file);
+      if (const auto run = runs.find(kind); run != runs.end() && !run->second.file.empty())
+        line.files.push_back(run->second.file);
     result.lines.push_back(std::move(line));
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -197,17 +204,25 @@ void add_validate(CLI::App* command, int& exit_code) {
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required()->type_name("FILE");
   command->add_option("--set", o->sets, "Override a value of the file")->type_name("PATH=VALUE");
   command->add_option("--only", o->only, "Only these lines of the list")->delimiter(',')->type_name("LINES");
-  command->add_option("--transport", o->transport, "Transport of the probes (default: that of the file's work, else roce)")
+  command
+      ->add_option("--transport", o->transport, "Transport of the probes (default: that of the file's work, else roce)")
       ->check(CLI::IsMember({"roce", "uet"}));
-  command->add_option("--bandwidth", o->bandwidth, "Least bandwidth of a pair, % of the NICs' rate")->type_name("PERCENT")->capture_default_str();
-  command->add_option("--p99", o->p99, "Limit of the 99th percentile of latency, idle (default: reported only)")->type_name("TIME");
+  command->add_option("--bandwidth", o->bandwidth, "Least bandwidth of a pair, % of the NICs' rate")
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  command->add_option("--p99", o->p99, "Limit of the 99th percentile of latency, idle (default: reported only)")
+      ->type_name("TIME");
   command->add_option("--p999", o->p999, "The same, 99.9th percentile")->type_name("TIME");
-  command->add_option("--loaded-p99", o->loaded_p99, "Limit of the 99th percentile of latency under full load")->type_name("TIME");
+  command->add_option("--loaded-p99", o->loaded_p99, "Limit of the 99th percentile of latency under full load")
+      ->type_name("TIME");
   command->add_option("--pairs", o->pairs, "Maximum number of pairs to measure; the seed draws them if there are more")
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--soak", o->soak, "Simulated time of the soak; 0: none")->type_name("TIME")->capture_default_str();
-  command->add_option("--planned-gpus", o->planned_gpus, "GPUs of the cluster that this one stands for")->type_name("N");
+  command->add_option("--soak", o->soak, "Simulated time of the soak; 0: none")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_option("--planned-gpus", o->planned_gpus, "GPUs of the cluster that this one stands for")
+      ->type_name("N");
   command->add_option("--keep", o->keep, "Keep the probes as fabric files in this folder")->type_name("DIR");
   command->add_option("--html", o->html, "Write the report as a page")->type_name("FILE");
   command->add_option("--junit", o->junit, "Write the lines as JUnit XML")->type_name("FILE");
@@ -215,8 +230,10 @@ void add_validate(CLI::App* command, int& exit_code) {
   command->add_flag("--strict", o->strict, "Warnings end with exit code 6, too");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
-      "It runs the fabric of the file, its faults included, under traffic of its own between built-in NICs: every pair alone,\n"
-      "all together, an incast, collectives, a failing link. Each line has what was found, the threshold and its source. A line\n"
+      "It runs the fabric of the file, its faults included, under traffic of its own between built-in NICs: every pair "
+      "alone,\n"
+      "all together, an incast, collectives, a failing link. Each line has what was found, the threshold and its "
+      "source. A line\n"
       "that fails ends the command with exit code 6. `railyard docs` has the definitions (validate.md).\n"
       "FILE `-` is standard output, instead of the list.\n"
       "\n"

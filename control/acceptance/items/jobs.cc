@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "control/report/units.h"
 #include "control/acceptance/figures.h"
 #include "control/acceptance/item.h"
+#include "control/report/units.h"
 
 namespace railyard::acceptance {
 namespace {
@@ -25,10 +25,13 @@ Finding job(const Subject& s, const Runs& runs) {
   constexpr double kOfBest = 0.9;
   f.found = fmt::format("utilisation {}, {} on a perfect network", share_text(found), share_text(best));
   f.threshold += fmt::format(", and {} of the best", share_text(kOfBest));
-  f.evidence.push_back(fmt::format("{} steps: computing for {}, then an all-reduce of {} over {} ranks", kJobSteps,
-                                   report::nanoseconds_text(static_cast<std::uint64_t>(*run.reference_ns * kComputeRatio)),
-                                   report::size_text(c["bytes"].get<std::uint64_t>()), c["ranks"].size()));
-  f.answer = found < kOfBest * best ? Answer::kFail : found < s.settings.least_utilisation ? Answer::kWarn : Answer::kPass;
+  f.evidence.push_back(
+      fmt::format("{} steps: computing for {}, then an all-reduce of {} over {} ranks", kJobSteps,
+                  report::nanoseconds_text(static_cast<std::uint64_t>(*run.reference_ns * kComputeRatio)),
+                  report::size_text(c["bytes"].get<std::uint64_t>()), c["ranks"].size()));
+  f.answer = found < kOfBest * best                 ? Answer::kFail
+             : found < s.settings.least_utilisation ? Answer::kWarn
+                                                    : Answer::kPass;
   if (f.answer != Answer::kPass) f.remedy = "The network bounds the job: see the lines of collectives and bandwidth.";
   return f;
 }
@@ -54,7 +57,9 @@ Finding own_work(const Subject& s, const Runs& runs) {
     if (u < s.settings.least_utilisation && f.answer == Answer::kPass) {
       f.answer = Answer::kWarn;
       f.found = f.evidence.back();
-      f.remedy = "Below 50 % on a well-sized model it is usually the network: `railyard run --timeline` shows who waits for what.";
+      f.remedy =
+          "Below 50 % on a well-sized model it is usually the network: `railyard run --timeline` shows who waits for "
+          "what.";
     }
   }
   return f;
@@ -63,9 +68,16 @@ Finding own_work(const Subject& s, const Runs& runs) {
 }  // namespace
 
 namespace list {
-const Item kJob{"job", "Do ranks of a synthetic job compute most of the time?",
-                "design guides: below 50 % it is usually the network; 90 % of the roofline is Railyard's limit", {ProbeKind::kJob}, job};
-const Item kOwnWork{"own-work", "Does the file's own work pass its verdicts?", "docs/expectations.md: verdicts", {ProbeKind::kOwnWork}, own_work};
+const Item kJob{"job",
+                "Do ranks of a synthetic job compute most of the time?",
+                "design guides: below 50 % it is usually the network; 90 % of the roofline is Railyard's limit",
+                {ProbeKind::kJob},
+                job};
+const Item kOwnWork{"own-work",
+                    "Does the file's own work pass its verdicts?",
+                    "docs/expectations.md: verdicts",
+                    {ProbeKind::kOwnWork},
+                    own_work};
 }  // namespace list
 
 }  // namespace railyard::acceptance

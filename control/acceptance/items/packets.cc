@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "control/acceptance/figures.h"
+#include "control/acceptance/item.h"
 #include "control/report/units.h"
 #include "control/routing/class_walk.h"
 #include "control/spec/port_class.h"
-#include "control/acceptance/figures.h"
-#include "control/acceptance/item.h"
 
 namespace railyard::acceptance {
 namespace {
@@ -41,13 +41,19 @@ Finding mtu(const Subject& s, const Runs& runs) {
       dropped += n;
       if (f.evidence.size() < 10) f.evidence.push_back(fmt::format("{}: {} {}", port, reason, report::count_text(n)));
     }
-  if (const std::string end = common_end(pairs_of(s, report)); dropped > 0 && !end.empty()) f.evidence.insert(f.evidence.begin(), end);
+  if (const std::string end = common_end(pairs_of(s, report)); dropped > 0 && !end.empty())
+    f.evidence.insert(f.evidence.begin(), end);
   int least = 0;
   for (const spec::LinkSpec& link : s.lab.links) least = least == 0 ? link.mtu : std::min(least, link.mtu);
   f.answer = dropped == 0 ? Answer::kPass : Answer::kFail;
-  f.found = dropped == 0 ? fmt::format("path MTU {} on all pairs; the links' smallest MTU is {}", s.like.roce.path_mtu, least)
-                         : fmt::format("{} packets of path MTU {} were too long", report::count_text(dropped), s.like.roce.path_mtu);
-  if (dropped > 0) f.remedy = "Set the MTU of the links next to these ports as on the rest of the path, headers of RoCEv2 or UET included (9216).";
+  f.found =
+      dropped == 0
+          ? fmt::format("path MTU {} on all pairs; the links' smallest MTU is {}", s.like.roce.path_mtu, least)
+          : fmt::format("{} packets of path MTU {} were too long", report::count_text(dropped), s.like.roce.path_mtu);
+  if (dropped > 0)
+    f.remedy =
+        "Set the MTU of the links next to these ports as on the rest of the path, headers of RoCEv2 or UET included "
+        "(9216).";
   return f;
 }
 
@@ -66,8 +72,8 @@ Finding classes(const Subject& s, const Runs& runs) {
   const auto disagree = [&](std::size_t from, int sent, std::size_t to, const routing::CodePoint& point) {
     const int got = routing::class_of(qos(to), point);
     if (got == sent) return;
-    const std::string line = fmt::format("{} sends DSCP {} in class {}, {} takes it as class {}", s.lab.nodes[from].name, point.dscp, sent,
-                                         s.lab.nodes[to].name, got);
+    const std::string line = fmt::format("{} sends DSCP {} in class {}, {} takes it as class {}",
+                                         s.lab.nodes[from].name, point.dscp, sent, s.lab.nodes[to].name, got);
     if (said.insert(line).second) f.evidence.push_back(line);
   };
   std::set<int> dscps{s.like.dscp};
@@ -85,11 +91,13 @@ Finding classes(const Subject& s, const Runs& runs) {
       if (!walked.emplace(s.edge[pair.from], s.edge[pair.to], sent).second) continue;
       const std::size_t host = graph.node(s.nics[pair.from].node);
       if (dscp == s.like.dscp)
-        disagree(host, like.priority.value_or(qos(host).dscp_to_class[static_cast<std::size_t>(dscp)]), s.edge[pair.from], sent);
+        disagree(host, like.priority.value_or(qos(host).dscp_to_class[static_cast<std::size_t>(dscp)]),
+                 s.edge[pair.from], sent);
       for (const routing::ClassStep& step : walk.steps(s.edge[pair.from], s.edge[pair.to], sent))
         for (const auto& exit : step.next) {
           ++hops;
-          expected[{exit.edge->neighbour, exit.edge->neighbour_port.index()}].insert(routing::class_of(qos(exit.edge->neighbour), exit.leaves));
+          expected[{exit.edge->neighbour, exit.edge->neighbour_port.index()}].insert(
+              routing::class_of(qos(exit.edge->neighbour), exit.leaves));
           if (dscp == s.like.dscp) disagree(step.node, exit.out_class, exit.edge->neighbour, exit.leaves);
         }
     }
@@ -102,15 +110,18 @@ Finding classes(const Subject& s, const Runs& runs) {
     for (const auto& c : p["classes"]) {
       const auto n = c["rx"]["packets"].get<std::uint64_t>();
       if (n == 0 || of_port->second.contains(c["class"].get<int>())) continue;
-      f.evidence.push_back(fmt::format("{}:{} had {} packets in class {}, where none should come: {} or the link to it changed them",
-                                       s.lab.nodes[known].name, p["port"].get<int>(), report::count_text(n), c["class"].get<int>(),
-                                       p["peer"].get<std::string>()));
+      f.evidence.push_back(
+          fmt::format("{}:{} had {} packets in class {}, where none should come: {} or the link to it changed them",
+                      s.lab.nodes[known].name, p["port"].get<int>(), report::count_text(n), c["class"].get<int>(),
+                      p["peer"].get<std::string>()));
     }
   }
   f.answer = f.evidence.empty() ? Answer::kPass : Answer::kFail;
-  f.found = f.evidence.empty() ? fmt::format("DSCP {} keeps its class over {} hops", s.like.dscp, report::count_text(hops))
-                               : fmt::format("the first wrong hop: {}", f.evidence.front());
-  if (!f.evidence.empty()) f.remedy = "Map the DSCP to the same class at both ends; trust DSCP, not PCP; look for a device that rewrites it.";
+  f.found = f.evidence.empty()
+                ? fmt::format("DSCP {} keeps its class over {} hops", s.like.dscp, report::count_text(hops))
+                : fmt::format("the first wrong hop: {}", f.evidence.front());
+  if (!f.evidence.empty())
+    f.remedy = "Map the DSCP to the same class at both ends; trust DSCP, not PCP; look for a device that rewrites it.";
   constexpr std::size_t kMost = 10;
   if (f.evidence.size() > kMost) f.evidence.resize(kMost);
   return f;
@@ -133,19 +144,29 @@ Finding loss(const Subject&, const Runs& runs) {
   }
   f.answer = f.evidence.empty() ? Answer::kPass : Answer::kFail;
   f.found = f.evidence.empty() ? fmt::format("none of {} packets", report::count_text(packets)) : f.evidence.front();
-  if (!f.evidence.empty()) f.remedy = "Where frames were dropped: `railyard run` of the probe names port, class and reason.";
+  if (!f.evidence.empty())
+    f.remedy = "Where frames were dropped: `railyard run` of the probe names port, class and reason.";
   return f;
 }
 
 }  // namespace
 
 namespace list {
-const Item kMtu{"mtu", "Do packets of the path MTU pass on every pair, unfragmented?", "design guides: MTU with DF on every pair",
-                {ProbeKind::kPairsAlone}, mtu};
-const Item kClasses{"classes", "Do packets keep their class, hop by hop?", "design guides: DSCP and class traced hop by hop",
-                    {ProbeKind::kPairsAlone}, classes};
-const Item kLoss{"loss", "Are packets of RDMA traffic lost?", "design guides: any loss in the RoCE class is a problem",
-                 {ProbeKind::kSteady, ProbeKind::kPairsTogether}, loss};
+const Item kMtu{"mtu",
+                "Do packets of the path MTU pass on every pair, unfragmented?",
+                "design guides: MTU with DF on every pair",
+                {ProbeKind::kPairsAlone},
+                mtu};
+const Item kClasses{"classes",
+                    "Do packets keep their class, hop by hop?",
+                    "design guides: DSCP and class traced hop by hop",
+                    {ProbeKind::kPairsAlone},
+                    classes};
+const Item kLoss{"loss",
+                 "Are packets of RDMA traffic lost?",
+                 "design guides: any loss in the RoCE class is a problem",
+                 {ProbeKind::kSteady, ProbeKind::kPairsTogether},
+                 loss};
 }  // namespace list
 
 }  // namespace railyard::acceptance

@@ -1,10 +1,10 @@
 // For long under load, and what all of this says of a larger cluster.
 #include <fmt/format.h>
 
-#include "control/report/units.h"
-#include "control/spec/collective_ranks.h"
 #include "control/acceptance/figures.h"
 #include "control/acceptance/item.h"
+#include "control/report/units.h"
+#include "control/spec/collective_ranks.h"
 
 namespace railyard::acceptance {
 namespace {
@@ -20,7 +20,8 @@ Finding soak(const Subject& s, const Runs& runs) {
     if (flow["lost"].is_number()) lost += flow["lost"].get<std::uint64_t>();
     if (flow["corrupted"].is_number()) corrupted += flow["corrupted"].get<std::uint64_t>();
   }
-  f.found = fmt::format("{} packets in {} at 80 % load, {} lost", report::count_text(packets), report::time_text(s.settings.soak), report::count_text(lost));
+  f.found = fmt::format("{} packets in {} at 80 % load, {} lost", report::count_text(packets),
+                        report::time_text(s.settings.soak), report::count_text(lost));
   for (const char* name : {"lossless", "deadlock", "data"})
     if (const auto v = verdict_of(report, name); v && v->first == "fail") {
       f.answer = Answer::kFail;
@@ -53,8 +54,11 @@ Finding scale(const Subject& s, const Runs&) {
 }  // namespace
 
 namespace list {
-const Item kSoak{"soak", "Does it hold for long at 80 % load?", "draft-calabria-bmwg-ai-fabric-training-bench T12.1: load; design guides: no loss",
-                 {ProbeKind::kSoak}, soak};
+const Item kSoak{"soak",
+                 "Does it hold for long at 80 % load?",
+                 "draft-calabria-bmwg-ai-fabric-training-bench T12.1: load; design guides: no loss",
+                 {ProbeKind::kSoak},
+                 soak};
 const Item kScale{"scale", "What was validated, of what is planned?", "design guides: say it", {}, scale};
 }  // namespace list
 

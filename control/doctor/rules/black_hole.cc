@@ -22,8 +22,9 @@ std::vector<Diagnosis> find_black_hole(const Case& c) {
 
 }  // namespace
 
-const Rule rules::kBlackHole{"black-hole", "A switch has no route for packets that come to it.",
-                             "`railyard routes` and `railyard path` show its tables: a stale or missing route, a network that is not announced.",
-                             "A link next to it that is down: then the routes are right, and late.", find_black_hole};
+const Rule rules::kBlackHole{
+    "black-hole", "A switch has no route for packets that come to it.",
+    "`railyard routes` and `railyard path` show its tables: a stale or missing route, a network that is not announced.",
+    "A link next to it that is down: then the routes are right, and late.", find_black_hole};
 
 }  // namespace railyard::doctor

@@ -32,9 +32,11 @@ std::vector<Diagnosis> find_buffer_full(const Case& c) {
       const auto dst = f["dst"].template get<std::string>();
       return deepest->peer == dst || deepest->peer.starts_with(dst + ":");
     });
-    Diagnosis d{deepest->name(), n == most ? 0.75 : 0.6, {fmt::format("{} dropped {} packets because a buffer was full", node, n)}};
-    d.evidence.push_back(fmt::format("its deepest queue is {} towards {}, class {}: {} bytes", deepest->name(), deepest->peer, priority,
-                                     deepest->classes[priority].deepest));
+    Diagnosis d{deepest->name(),
+                n == most ? 0.75 : 0.6,
+                {fmt::format("{} dropped {} packets because a buffer was full", node, n)}};
+    d.evidence.push_back(fmt::format("its deepest queue is {} towards {}, class {}: {} bytes", deepest->name(),
+                                     deepest->peer, priority, deepest->classes[priority].deepest));
     if (to > 1) d.evidence.push_back(fmt::format("{} flows end at {}", to, deepest->peer));
     out.push_back(std::move(d));
   }
@@ -43,8 +45,10 @@ std::vector<Diagnosis> find_buffer_full(const Case& c) {
 
 }  // namespace
 
-const Rule rules::kBufferFull{"buffer-full", "More comes to a port than it can send, and its switch runs out of buffer: an incast in a lossy class.",
-                              "RDMA in a lossless class, congestion control, fewer senders at once, or trimming for UET.",
-                              "The port is paused or slow: then look at what is behind it.", find_buffer_full};
+const Rule rules::kBufferFull{
+    "buffer-full",
+    "More comes to a port than it can send, and its switch runs out of buffer: an incast in a lossy class.",
+    "RDMA in a lossless class, congestion control, fewer senders at once, or trimming for UET.",
+    "The port is paused or slow: then look at what is behind it.", find_buffer_full};
 
 }  // namespace railyard::doctor

@@ -13,15 +13,17 @@ std::vector<Diagnosis> find_deadlock(const Case& c) {
     for (const auto& queue : d["ring"]) ring += (ring.empty() ? "" : ", ") + queue.get<std::string>();
     // "s1:1 class 3"
     const std::string first = d["ring"].empty() ? std::string("fabric") : d["ring"][0].get<std::string>();
-    out.push_back({first.substr(0, first.find(' ')), 0.99, {fmt::format("these queues waited for each other: {}", ring)}});
+    out.push_back(
+        {first.substr(0, first.find(' ')), 0.99, {fmt::format("these queues waited for each other: {}", ring)}});
   }
   return out;
 }
 
 }  // namespace
 
-const Rule rules::kDeadlock{"deadlock", "Paused queues wait for each other in a circle, and nothing moves.",
-                            "Routes without a turn from down to up, or the PFC watchdog (`pfc-watchdog`); `railyard check` names the circle.",
-                            "A pause storm of a host holds queues as well, without a circle.", find_deadlock};
+const Rule rules::kDeadlock{
+    "deadlock", "Paused queues wait for each other in a circle, and nothing moves.",
+    "Routes without a turn from down to up, or the PFC watchdog (`pfc-watchdog`); `railyard check` names the circle.",
+    "A pause storm of a host holds queues as well, without a circle.", find_deadlock};
 
 }  // namespace railyard::doctor

@@ -28,7 +28,8 @@ std::vector<Diagnosis> find_dscp_rewritten(const Case& c) {
     Diagnosis d{p.peer, 0.9, {}};
     for (std::size_t k = 0; k < p.classes.size(); ++k)
       if (p.classes[k].tx != p.other->classes[k].rx)
-        d.evidence.push_back(fmt::format("class {}: {} sent {} packets, {} received {}", k, p.name(), p.classes[k].tx, p.peer, p.other->classes[k].rx));
+        d.evidence.push_back(fmt::format("class {}: {} sent {} packets, {} received {}", k, p.name(), p.classes[k].tx,
+                                         p.peer, p.other->classes[k].rx));
     out.push_back(std::move(d));
   }
   return out;
@@ -36,8 +37,10 @@ std::vector<Diagnosis> find_dscp_rewritten(const Case& c) {
 
 }  // namespace
 
-const Rule rules::kDscpRewritten{"dscp-rewritten", "Packets change their class between two devices: a DSCP is rewritten, or mapped to another class.",
-                                 "Map and trust the same DSCP at both ends; no device on the way may rewrite it.",
-                                 "Packets are missing on the link: then compare again without losses.", find_dscp_rewritten};
+const Rule rules::kDscpRewritten{
+    "dscp-rewritten",
+    "Packets change their class between two devices: a DSCP is rewritten, or mapped to another class.",
+    "Map and trust the same DSCP at both ends; no device on the way may rewrite it.",
+    "Packets are missing on the link: then compare again without losses.", find_dscp_rewritten};
 
 }  // namespace railyard::doctor

@@ -10,8 +10,10 @@ std::vector<Diagnosis> find_frame_errors(const Case& c) {
   std::vector<Diagnosis> out;
   for (const PortCase& p : c.ports())
     if (const auto n = p.dropped("fcs_error"); n > 0)
-      out.push_back({p.link(), 0.97,
-                     {fmt::format("{} received {} of {} frames with a wrong FCS: the way from {} is damaged", p.name(), n, p.rx() + n, p.peer)}});
+      out.push_back({p.link(),
+                     0.97,
+                     {fmt::format("{} received {} of {} frames with a wrong FCS: the way from {} is damaged", p.name(),
+                                  n, p.rx() + n, p.peer)}});
   return out;
 }
 

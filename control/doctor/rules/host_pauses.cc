@@ -20,7 +20,8 @@ std::vector<Pauses> of_hosts(const Case& c) {
     if (!p.is_switch || p.other == nullptr || p.other->is_switch) continue;
     for (std::size_t k = 0; k < p.classes.size(); ++k) {
       const ClassCase& a = p.classes[k];
-      if (a.xoff_received > 0 && a.pause_share >= kLeastShare) out.push_back({&p, k, a.xoff_received, a.pfc_received - a.xoff_received});
+      if (a.xoff_received > 0 && a.pause_share >= kLeastShare)
+        out.push_back({&p, k, a.xoff_received, a.pfc_received - a.xoff_received});
     }
   }
   return out;
@@ -31,9 +32,10 @@ bool is_storm(const Pauses& p) { return p.xon <= 1 || p.xoff >= 3 * p.xon; }
 
 Diagnosis describe(const Pauses& p, double confidence) {
   const ClassCase& a = p.port->classes[p.priority];
-  return {p.port->other->node, confidence,
-          {fmt::format("{} was paused by {} for {:.1f} % of the time (class {}): {} XOFF, {} XON", p.port->name(), p.port->peer, a.pause_share * 100,
-                       p.priority, p.xoff, p.xon)}};
+  return {p.port->other->node,
+          confidence,
+          {fmt::format("{} was paused by {} for {:.1f} % of the time (class {}): {} XOFF, {} XON", p.port->name(),
+                       p.port->peer, a.pause_share * 100, p.priority, p.xoff, p.xon)}};
 }
 
 std::vector<Diagnosis> find_pfc_storm(const Case& c) {
@@ -52,10 +54,12 @@ std::vector<Diagnosis> find_slow_receiver(const Case& c) {
 
 }  // namespace
 
-const Rule rules::kPfcStorm{"pfc-storm", "A host pauses its switch without an end: a NIC that is broken, or a host that has stopped.",
-                            "Reset the NIC; a PFC watchdog at the switch (`pfc-watchdog`) keeps the storm out of the fabric.",
-                            "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm};
+const Rule rules::kPfcStorm{
+    "pfc-storm", "A host pauses its switch without an end: a NIC that is broken, or a host that has stopped.",
+    "Reset the NIC; a PFC watchdog at the switch (`pfc-watchdog`) keeps the storm out of the fabric.",
+    "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm};
 const Rule rules::kSlowReceiver{"slow-receiver", "A host takes packets more slowly than its link brings them.",
-                                "PCI Express, memory and IOMMU of the host; its NIC's buffers.", "The host is paused itself.", find_slow_receiver};
+                                "PCI Express, memory and IOMMU of the host; its NIC's buffers.",
+                                "The host is paused itself.", find_slow_receiver};
 
 }  // namespace railyard::doctor

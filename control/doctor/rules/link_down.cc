@@ -48,7 +48,8 @@ std::vector<Diagnosis> find_switch_reset(const Case& c) {
     if (n == 0) continue;
     if (seen.insert(p.node).second) out.push_back({p.node, 0.95, {}});
     for (Diagnosis& d : out)
-      if (d.element == p.node) d.evidence.push_back(fmt::format("{} lost {} packets when the switch went down", p.name(), n));
+      if (d.element == p.node)
+        d.evidence.push_back(fmt::format("{} lost {} packets when the switch went down", p.name(), n));
   }
   if (!out.empty()) return out;
   const auto links = down_links(c);
@@ -62,11 +63,12 @@ std::vector<Diagnosis> find_switch_reset(const Case& c) {
 
 }  // namespace
 
-const Rule rules::kLinkDown{"link-down", "A link was down, once or again and again.",
-                            "Look at the log for how often; dampening (`routing.dampening`) keeps a link that flaps out of the paths.",
-                            "A switch that restarted takes all of its links down at once.", find_link_down};
+const Rule rules::kLinkDown{
+    "link-down", "A link was down, once or again and again.",
+    "Look at the log for how often; dampening (`routing.dampening`) keeps a link that flaps out of the paths.",
+    "A switch that restarted takes all of its links down at once.", find_link_down};
 const Rule rules::kSwitchReset{"switch-reset", "A switch restarted, and lost what was in its buffers.",
-                               "Its log and power; drain it before maintenance (`railyard drain`).", "Only some of its links were down.",
-                               find_switch_reset};
+                               "Its log and power; drain it before maintenance (`railyard drain`).",
+                               "Only some of its links were down.", find_switch_reset};
 
 }  // namespace railyard::doctor

@@ -22,13 +22,15 @@ std::vector<Diagnosis> find_one_way_loss(const Case& c) {
   for (const PortCase& p : c.ports()) {
     if (p.other == nullptr || was_down(p)) continue;
     // What arrived damaged or too long was received.
-    const std::uint64_t seen = p.other->dropped("fcs_error") + p.other->dropped("giant") + p.other->dropped("too_short");
+    const std::uint64_t seen =
+        p.other->dropped("fcs_error") + p.other->dropped("giant") + p.other->dropped("too_short");
     const std::uint64_t missing = Case::missing(p);
     if (missing < kLeast + seen || (missing - seen) * kOneIn < p.tx()) continue;
     const std::uint64_t n = missing - seen;
-    out.push_back({p.direction(), p.other->rx() == 0 ? 0.95 : 0.9,
-                   {fmt::format("{} sent {} packets, {} received {}: {} are missing, and neither end counted an error", p.name(), p.tx(), p.peer,
-                                p.other->rx(), n)}});
+    out.push_back({p.direction(),
+                   p.other->rx() == 0 ? 0.95 : 0.9,
+                   {fmt::format("{} sent {} packets, {} received {}: {} are missing, and neither end counted an error",
+                                p.name(), p.tx(), p.peer, p.other->rx(), n)}});
   }
   return out;
 }
@@ -37,6 +39,7 @@ std::vector<Diagnosis> find_one_way_loss(const Case& c) {
 
 const Rule rules::kOneWayLoss{"one-way-loss", "A link loses packets in one direction and keeps its signal.",
                               "Replace the optic of the sending side; BFD finds such links when they lose everything.",
-                              "Packets on their way when the counters were read: the difference then does not grow.", find_one_way_loss};
+                              "Packets on their way when the counters were read: the difference then does not grow.",
+                              find_one_way_loss};
 
 }  // namespace railyard::doctor

@@ -25,52 +25,73 @@ bool are_lost(const ClassCase& here, const ClassCase& there) {
 }
 
 std::vector<Diagnosis> find_pfc_ignored(const Case& c) {
-  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k, std::vector<Diagnosis>& out) {
-    if (here.dropped("headroom_full") == 0 || here.xoff_sent == 0 || are_lost(here, there) || there.pfc_not_enabled > 0 || there.tx == 0) return;
+  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
+                          std::vector<Diagnosis>& out) {
+    if (here.dropped("headroom_full") == 0 || here.xoff_sent == 0 || are_lost(here, there) ||
+        there.pfc_not_enabled > 0 || there.tx == 0)
+      return;
     if (there.pause_share >= kHardlyPaused) return;
-    out.push_back({p.other->is_switch ? p.other->name() : p.other->node, 0.95,
-                   {fmt::format("{} sent {} XOFF of class {}, {} received {}", p.name(), here.xoff_sent, k, p.peer, there.xoff_received),
-                    fmt::format("{} was paused for {:.2f} % of the time", p.peer, there.pause_share * 100),
-                    fmt::format("the headroom of {} ran over: {} packets dropped", p.name(), here.dropped("headroom_full"))}});
+    out.push_back(
+        {p.other->is_switch ? p.other->name() : p.other->node,
+         0.95,
+         {fmt::format("{} sent {} XOFF of class {}, {} received {}", p.name(), here.xoff_sent, k, p.peer,
+                      there.xoff_received),
+          fmt::format("{} was paused for {:.2f} % of the time", p.peer, there.pause_share * 100),
+          fmt::format("the headroom of {} ran over: {} packets dropped", p.name(), here.dropped("headroom_full"))}});
   });
 }
 
 std::vector<Diagnosis> find_pfc_lost(const Case& c) {
-  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k, std::vector<Diagnosis>& out) {
+  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
+                          std::vector<Diagnosis>& out) {
     if (!are_lost(here, there)) return;
-    out.push_back({p.direction(), 0.95,
-                   {fmt::format("{} sent {} XOFF of class {}, {} received {}", p.name(), here.xoff_sent, k, p.peer, there.xoff_received)}});
+    out.push_back({p.direction(),
+                   0.95,
+                   {fmt::format("{} sent {} XOFF of class {}, {} received {}", p.name(), here.xoff_sent, k, p.peer,
+                                there.xoff_received)}});
   });
 }
 
 std::vector<Diagnosis> find_pfc_one_sided(const Case& c) {
-  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k, std::vector<Diagnosis>& out) {
+  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
+                          std::vector<Diagnosis>& out) {
     if (there.pfc_not_enabled == 0) return;
-    out.push_back({p.link(), 0.95,
-                   {fmt::format("{} sent {} XOFF of class {}; {} does not obey PFC for this class ({} frames)", p.name(), here.xoff_sent, k, p.peer,
-                                there.pfc_not_enabled)}});
+    out.push_back({p.link(),
+                   0.95,
+                   {fmt::format("{} sent {} XOFF of class {}; {} does not obey PFC for this class ({} frames)",
+                                p.name(), here.xoff_sent, k, p.peer, there.pfc_not_enabled)}});
   });
 }
 
 std::vector<Diagnosis> find_headroom_small(const Case& c) {
-  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k, std::vector<Diagnosis>& out) {
-    if (here.dropped("headroom_full") == 0 || are_lost(here, there) || there.pfc_not_enabled > 0 || there.pause_share < kHardlyPaused) return;
-    out.push_back({p.name(), 0.8,
-                   {fmt::format("{} dropped {} packets of class {} in its headroom, though {} was paused", p.name(), here.dropped("headroom_full"), k, p.peer)}});
+  return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
+                          std::vector<Diagnosis>& out) {
+    if (here.dropped("headroom_full") == 0 || are_lost(here, there) || there.pfc_not_enabled > 0 ||
+        there.pause_share < kHardlyPaused)
+      return;
+    out.push_back({p.name(),
+                   0.8,
+                   {fmt::format("{} dropped {} packets of class {} in its headroom, though {} was paused", p.name(),
+                                here.dropped("headroom_full"), k, p.peer)}});
   });
 }
 
 }  // namespace
 
-const Rule rules::kPfcIgnored{"pfc-ignored", "A device receives pause frames and goes on sending.",
-                              "Its PFC settings and firmware; PFC must be on for this priority in its transmit direction.",
-                              "It was paused, and the headroom is too small for the cable.", find_pfc_ignored};
-const Rule rules::kPfcLost{"pfc-lost", "Pause frames do not arrive.", "The link in this direction, and devices that filter MAC control frames.",
+const Rule rules::kPfcIgnored{
+    "pfc-ignored", "A device receives pause frames and goes on sending.",
+    "Its PFC settings and firmware; PFC must be on for this priority in its transmit direction.",
+    "It was paused, and the headroom is too small for the cable.", find_pfc_ignored};
+const Rule rules::kPfcLost{"pfc-lost", "Pause frames do not arrive.",
+                           "The link in this direction, and devices that filter MAC control frames.",
                            "The other end counts as many as were sent.", find_pfc_lost};
-const Rule rules::kPfcOneSided{"pfc-one-sided", "One end of a link sends PFC for a priority, the other does not take it.",
-                               "Switch PFC on for the same priorities at both ends.", "Both ends count pauses of this priority.", find_pfc_one_sided};
-const Rule rules::kHeadroomSmall{"headroom-small", "The headroom is too small for what comes after a pause frame was sent.",
-                                 "Compute it from rate, cable and MTU: `railyard check` does.", "Packets are lost at other ports, too: then the buffer is full.",
-                                 find_headroom_small};
+const Rule rules::kPfcOneSided{"pfc-one-sided",
+                               "One end of a link sends PFC for a priority, the other does not take it.",
+                               "Switch PFC on for the same priorities at both ends.",
+                               "Both ends count pauses of this priority.", find_pfc_one_sided};
+const Rule rules::kHeadroomSmall{"headroom-small",
+                                 "The headroom is too small for what comes after a pause frame was sent.",
+                                 "Compute it from rate, cable and MTU: `railyard check` does.",
+                                 "Packets are lost at other ports, too: then the buffer is full.", find_headroom_small};
 
 }  // namespace railyard::doctor

@@ -13,8 +13,10 @@ std::vector<Diagnosis> find_payload_errors(const Case& c) {
     if (n == 0 || p.is_switch) continue;
     Diagnosis d{p.node, 0.7, {fmt::format("{} received {} packets with a right FCS and a wrong ICRC", p.name(), n)}};
     for (const auto& f : c.flows())
-      if (f["dst"].get<std::string>().starts_with(p.node) && f["lost"].is_number() && f["lost"].get<std::uint64_t>() > 0)
-        d.evidence.push_back(fmt::format("flow {} lost {}", f["name"].get<std::string>(), f["lost"].get<std::uint64_t>()));
+      if (f["dst"].get<std::string>().starts_with(p.node) && f["lost"].is_number() &&
+          f["lost"].get<std::uint64_t>() > 0)
+        d.evidence.push_back(
+            fmt::format("flow {} lost {}", f["name"].get<std::string>(), f["lost"].get<std::uint64_t>()));
     constexpr std::size_t kMost = 6;
     if (d.evidence.size() > kMost) d.evidence.resize(kMost);
     out.push_back(std::move(d));
@@ -24,8 +26,9 @@ std::vector<Diagnosis> find_payload_errors(const Case& c) {
 
 }  // namespace
 
-const Rule rules::kPayloadErrors{"payload-errors", "Packets change inside a device: memory of a switch or NIC.",
-                                 "Follow the flows that are hit; the device that they share and others do not is the one.",
-                                 "FCS errors on a link of the path: then the link is damaged, not a device.", find_payload_errors};
+const Rule rules::kPayloadErrors{
+    "payload-errors", "Packets change inside a device: memory of a switch or NIC.",
+    "Follow the flows that are hit; the device that they share and others do not is the one.",
+    "FCS errors on a link of the path: then the link is damaged, not a device.", find_payload_errors};
 
 }  // namespace railyard::doctor

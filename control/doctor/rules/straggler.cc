@@ -15,9 +15,10 @@ std::vector<Diagnosis> find_straggler(const Case& c) {
     const auto& s = job["straggler"];
     if (s["factor"].get<double>() < kSlow) continue;
     const auto rank = s["rank"].get<std::string>();
-    out.push_back({rank, 0.85,
-                   {fmt::format("{} computes {:.2f} times as long as the other ranks of {}", rank, s["factor"].get<double>(),
-                                collective["name"].get<std::string>())}});
+    out.push_back({rank,
+                   0.85,
+                   {fmt::format("{} computes {:.2f} times as long as the other ranks of {}", rank,
+                                s["factor"].get<double>(), collective["name"].get<std::string>())}});
   }
   return out;
 }
@@ -26,14 +27,19 @@ std::vector<Diagnosis> find_emulator_late(const Case& c) {
   constexpr double kLate = 1e6;  // ns
   const auto& lateness = c.engine()["lateness_ns"];
   if (!lateness.is_object() || !lateness["p99"].is_number() || lateness["p99"].get<double>() < kLate) return {};
-  return {{"emulator", 0.95, {fmt::format("the engine is late by {:.1f} ms (p99): figures of time are not those of the lab", lateness["p99"].get<double>() / 1e6)}}};
+  return {{"emulator",
+           0.95,
+           {fmt::format("the engine is late by {:.1f} ms (p99): figures of time are not those of the lab",
+                        lateness["p99"].get<double>() / 1e6)}}};
 }
 
 }  // namespace
 
-const Rule rules::kStraggler{"straggler", "One rank computes more slowly, and all others wait for it.", "Clocks, temperature and other work of that GPU or host.",
+const Rule rules::kStraggler{"straggler", "One rank computes more slowly, and all others wait for it.",
+                             "Clocks, temperature and other work of that GPU or host.",
                              "The rank waits for messages: then its network is slow.", find_straggler};
-const Rule rules::kEmulatorLate{"emulator-late", "The machine is too slow for this lab in real time.", "Fewer or slower links, `run.scale: 1/10`, processors of its own (`run.cores`).",
+const Rule rules::kEmulatorLate{"emulator-late", "The machine is too slow for this lab in real time.",
+                                "Fewer or slower links, `run.scale: 1/10`, processors of its own (`run.cores`).",
                                 "Lateness is below 1 ms.", find_emulator_late};
 
 }  // namespace railyard::doctor

@@ -32,27 +32,35 @@ std::vector<Diagnosis> find_uneven_paths(const Case& c) {
   for (const auto& g : c.path_groups()) {
     if (!g["max_over_mean"].is_number() || g["max_over_mean"].get<double>() < kUneven) continue;
     const auto& members = g["members"];
-    const auto most = std::ranges::max_element(members, {}, [](const auto& m) { return m["bytes"].template get<std::uint64_t>(); });
+    const auto most =
+        std::ranges::max_element(members, {}, [](const auto& m) { return m["bytes"].template get<std::uint64_t>(); });
     const auto name = (*most)["port"].get<std::string>();
     const auto node = g["node"].get<std::string>();
     const auto port = std::ranges::find_if(c.ports(), [&](const PortCase& p) { return p.name() == name; });
     // Uneven and idle hurts nobody.
     if (port == c.ports().end() || port->utilisation < kBusy) continue;
-    const auto idle = std::ranges::count_if(members, [](const auto& m) { return m["bytes"].template get<std::uint64_t>() == 0; });
+    const auto idle =
+        std::ranges::count_if(members, [](const auto& m) { return m["bytes"].template get<std::uint64_t>() == 0; });
     const std::size_t connections = connections_of(c, node);
     if (static_cast<std::size_t>(idle) * 2 < members.size() || connections < kEnough * members.size()) continue;
-    out.push_back({node, 0.75,
-                   {fmt::format("of {} equal paths {} carries {:.2f} times the mean and is busy for {:.0f} % of the time", members.size(), port->name(),
-                                g["max_over_mean"].get<double>(), port->utilisation * 100),
-                    fmt::format("{} of them carried nothing, with {} connections from this switch's hosts, or from all hosts if it has none", idle, connections)}});
+    out.push_back(
+        {node,
+         0.75,
+         {fmt::format("of {} equal paths {} carries {:.2f} times the mean and is busy for {:.0f} % of the time",
+                      members.size(), port->name(), g["max_over_mean"].get<double>(), port->utilisation * 100),
+          fmt::format("{} of them carried nothing, with {} connections from this switch's hosts, or from all hosts if "
+                      "it has none",
+                      idle, connections)}});
   }
   return out;
 }
 
 }  // namespace
 
-const Rule rules::kUnevenPaths{"uneven-paths", "The hash puts flows on few of the equal paths: polarisation, or too few flows.",
-                               "More QPs per flow, another hash seed per tier, the QP in the hash (`ecmp.destination-qp`), adaptive routing or spraying.",
+const Rule rules::kUnevenPaths{"uneven-paths",
+                               "The hash puts flows on few of the equal paths: polarisation, or too few flows.",
+                               "More QPs per flow, another hash seed per tier, the QP in the hash "
+                               "(`ecmp.destination-qp`), adaptive routing or spraying.",
                                "The paths are not equal: a link has failed or is slower.", find_uneven_paths};
 
 }  // namespace railyard::doctor

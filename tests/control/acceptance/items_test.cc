@@ -1,10 +1,9 @@
-#include "control/acceptance/item.h"
-
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/acceptance/item.h"
 #include "control/acceptance/table.h"
 #include "control/spec/load.h"
 
@@ -21,7 +20,8 @@ Subject pair_of_hosts() {
 }
 
 nlohmann::ordered_json flow(const char* from, const char* to, double bps) {
-  nlohmann::ordered_json f{{"src", from}, {"dst", to}, {"limit_bps", 98e9}, {"goodput_bps", bps}, {"latency_ns", {{"p50", 2000}}}};
+  nlohmann::ordered_json f{
+      {"src", from}, {"dst", to}, {"limit_bps", 98e9}, {"goodput_bps", bps}, {"latency_ns", {{"p50", 2000}}}};
   f["fct_ns"] = bps > 0 ? nlohmann::ordered_json(1000) : nlohmann::ordered_json(nullptr);
   return f;
 }
@@ -80,7 +80,8 @@ TEST(Items, TheScaleIsThatOfTheLab) {
 }
 
 TEST(Items, AnUnknownLineIsAnErrorThatNamesAll) {
-  EXPECT_THAT([] { items({"bandwith"}); }, testing::ThrowsMessage<std::invalid_argument>(HasSubstr("bandwidth-alone, bandwidth-together")));
+  EXPECT_THAT([] { items({"bandwith"}); },
+              testing::ThrowsMessage<std::invalid_argument>(HasSubstr("bandwidth-alone, bandwidth-together")));
 }
 
 TEST(Items, OneFailingLineFailsTheList) {

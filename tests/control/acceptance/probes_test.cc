@@ -1,5 +1,3 @@
-#include "control/acceptance/probe.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -7,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/acceptance/probe.h"
 #include "control/spec/load.h"
 
 namespace railyard::acceptance {
@@ -54,7 +53,8 @@ TEST(Probes, TheFilesWorkAndItsExpectationsAreLeftOut) {
 }
 
 TEST(Probes, AFabricWithoutASecondPathHasNoFailover) {
-  const spec::Lab one = spec::parse("name: one\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n", "one.yaml");
+  const spec::Lab one =
+      spec::parse("name: one\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n", "one.yaml");
   EXPECT_FALSE(probe_of(subject_of(one, {}, {}), ProbeKind::kFailover));
   EXPECT_FALSE(probe_of(subject_of(one, {}, {}), ProbeKind::kOwnWork)) << "the file has no work";
   const auto p = probe_of(subject_of(clos(), {}, {}), ProbeKind::kFailover);

@@ -33,7 +33,8 @@ TEST(Subject, PairsAreAllOrderedOnesOfTwoHosts) {
 // Rails without spines: NICs reach those of their own rail alone.
 TEST(Subject, PairsWithoutAPathAreNone) {
   const spec::Lab apart = spec::parse(
-      "name: apart\nnodes: { h1: { kind: host, nics: 2 }, h2: { kind: host, nics: 2 }, s1: { kind: switch }, s2: { kind: switch } }\n"
+      "name: apart\nnodes: { h1: { kind: host, nics: 2 }, h2: { kind: host, nics: 2 }, s1: { kind: switch }, s2: { "
+      "kind: switch } }\n"
       "links: [[h1:1, s1:1], [h1:2, s2:1], [h2:1, s1:2], [h2:2, s2:2]]\n",
       "apart.yaml");
   EXPECT_EQ(subject_of(apart, {}, {}).pairs.size(), 4u);
@@ -56,7 +57,8 @@ TEST(Subject, OfTooManyPairsSomeAreDrawnByTheSeed) {
 }
 
 TEST(Subject, TheTransportIsThatOfTheWorkUnlessOneIsAskedFor) {
-  const std::string uet = "traffic: [{ name: t, from: h1, to: h2, transport: uet, bytes: 1MB, dscp: 10, path-mtu: 2048 }]\n";
+  const std::string uet =
+      "traffic: [{ name: t, from: h1, to: h2, transport: uet, bytes: 1MB, dscp: 10, path-mtu: 2048 }]\n";
   EXPECT_FALSE(subject_of(lab_of(), {}, {}).uet);
   const Subject s = subject_of(lab_of(uet), {}, {});
   EXPECT_TRUE(s.uet);
@@ -72,7 +74,8 @@ TEST(Subject, HostsOfOtherProgramsAreTakenAsBuiltIn) {
 }
 
 TEST(Subject, ALabOfOneHostHasNothingToValidate) {
-  const spec::Lab lab = spec::parse("name: one\nnodes: { h1: { kind: host }, s1: { kind: switch } }\nlinks: [[h1:1, s1:1]]\n", "one.yaml");
+  const spec::Lab lab = spec::parse(
+      "name: one\nnodes: { h1: { kind: host }, s1: { kind: switch } }\nlinks: [[h1:1, s1:1]]\n", "one.yaml");
   EXPECT_THAT([&] { subject_of(lab, {}, {}); }, testing::ThrowsMessage<InputError>(HasSubstr("no two hosts")));
 }
 

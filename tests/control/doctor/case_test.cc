@@ -27,7 +27,8 @@ TEST(Case, WhatIsNoReportIsNamed) {
               testing::ThrowsMessage<InputError>(HasSubstr("a.json: is no report of this version: it has no 'run'")));
   auto broken = test::healthy();
   broken["ports"][0]["classes"][0]["class"] = "three";
-  EXPECT_THAT([&] { Case(broken, "b.json"); }, testing::ThrowsMessage<InputError>(HasSubstr("b.json: is no report of this version")));
+  EXPECT_THAT([&] { Case(broken, "b.json"); },
+              testing::ThrowsMessage<InputError>(HasSubstr("b.json: is no report of this version")));
 }
 
 }  // namespace

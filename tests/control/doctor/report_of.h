@@ -10,13 +10,18 @@ namespace railyard::doctor::test {
 using Json = nlohmann::ordered_json;
 
 inline Json class_of(int number) {
-  return {{"class", number},          {"rx", {{"packets", 0}}}, {"tx", {{"packets", 0}}}, {"ecn_marked", 0},
-          {"xoff_sent", 0},           {"xoff_received", 0},     {"pfc_received", 0},      {"pfc_not_enabled", 0},
-          {"pause_share", 0.0},       {"paused_ns", 0},         {"max_depth_bytes", 0},   {"drops", Json::object()}};
+  return {{"class", number},    {"rx", {{"packets", 0}}}, {"tx", {{"packets", 0}}}, {"ecn_marked", 0},
+          {"xoff_sent", 0},     {"xoff_received", 0},     {"pfc_received", 0},      {"pfc_not_enabled", 0},
+          {"pause_share", 0.0}, {"paused_ns", 0},         {"max_depth_bytes", 0},   {"drops", Json::object()}};
 }
 
 inline Json port_of(const char* node, int port, const char* peer, bool is_switch) {
-  Json p{{"node", node}, {"port", port}, {"peer", peer}, {"utilisation", 0.5}, {"drops", Json::object()}, {"classes", Json::array()}};
+  Json p{{"node", node},
+         {"port", port},
+         {"peer", peer},
+         {"utilisation", 0.5},
+         {"drops", Json::object()},
+         {"classes", Json::array()}};
   for (int k = 0; k < 8; ++k) {
     p["classes"].push_back(class_of(k));
     if (is_switch) p["classes"].back()["max_ingress_cells"] = 0;
@@ -26,10 +31,11 @@ inline Json port_of(const char* node, int port, const char* peer, bool is_switch
 
 // leaf1:1-h1:1 and leaf1:2-h2:1; 10,000 packets of class 3 from h1 to h2.
 inline Json healthy() {
-  Json r{{"run", {{"name", "pair"}}}, {"flows", Json::array()}, {"collectives", Json::array()}, {"path_groups", Json::array()},
-         {"deadlocks", Json::array()}, {"engine", {{"lateness_ns", nullptr}}}, {"ports", Json::array()}};
-  r["ports"] = Json::array({port_of("leaf1", 1, "h1:1", true), port_of("leaf1", 2, "h2:1", true), port_of("h1", 1, "leaf1:1", false),
-                            port_of("h2", 1, "leaf1:2", false)});
+  Json r{{"run", {{"name", "pair"}}},    {"flows", Json::array()},     {"collectives", Json::array()},
+         {"path_groups", Json::array()}, {"deadlocks", Json::array()}, {"engine", {{"lateness_ns", nullptr}}},
+         {"ports", Json::array()}};
+  r["ports"] = Json::array({port_of("leaf1", 1, "h1:1", true), port_of("leaf1", 2, "h2:1", true),
+                            port_of("h1", 1, "leaf1:1", false), port_of("h2", 1, "leaf1:2", false)});
   r["ports"][2]["classes"][3]["tx"]["packets"] = 10'000;
   r["ports"][0]["classes"][3]["rx"]["packets"] = 10'000;
   r["ports"][1]["classes"][3]["tx"]["packets"] = 10'000;

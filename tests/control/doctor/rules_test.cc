@@ -1,5 +1,3 @@
-#include "control/doctor/rule.h"
-
 #include <functional>
 #include <set>
 #include <string>
@@ -8,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/doctor/rule.h"
 #include "control/doctor/table.h"
 #include "tests/control/doctor/report_of.h"
 
@@ -30,10 +29,13 @@ std::vector<std::string> found(const std::function<void(Json&)>& change) {
   return out;
 }
 
-TEST(Rules, AHealthyLabHasNoFinding) { EXPECT_THAT(found([](Json&) {}), IsEmpty()); }
+TEST(Rules, AHealthyLabHasNoFinding) {
+  EXPECT_THAT(found([](Json&) {}), IsEmpty());
+}
 
 TEST(Rules, LossIsFoundByBothEndsCounters) {
-  EXPECT_THAT(found([](Json& r) { class3(r, 3)["rx"]["packets"] = 9'900; }), ElementsAre("one-way-loss at leaf1:2 -> h2:1"));
+  EXPECT_THAT(found([](Json& r) { class3(r, 3)["rx"]["packets"] = 9'900; }),
+              ElementsAre("one-way-loss at leaf1:2 -> h2:1"));
   EXPECT_THAT(found([](Json& r) { class3(r, 3)["rx"]["packets"] = 9'990; }), IsEmpty()) << "ten may be on their way";
   EXPECT_THAT(found([](Json& r) {
                 class3(r, 3)["rx"]["packets"] = 9'900;
@@ -130,7 +132,11 @@ TEST(Rules, QueuesThatPauseAndDoNotMark) {
 
 TEST(Rules, MarksWithoutCnps) {
   const auto marked = [](Json& r, int sent, int handled) {
-    r["flows"] = Json::array({{{"name", "t"}, {"src", "h1"}, {"dst", "h2"}, {"transport", "roce"}, {"marked", 500},
+    r["flows"] = Json::array({{{"name", "t"},
+                               {"src", "h1"},
+                               {"dst", "h2"},
+                               {"transport", "roce"},
+                               {"marked", 500},
                                {"roce", {{"qps", 1}, {"cnp_sent", sent}, {"cnp_handled", handled}}}}});
   };
   EXPECT_THAT(found([&](Json& r) { marked(r, 0, 0); }), ElementsAre("ecn-not-echoed at h2"));
@@ -148,11 +154,12 @@ TEST(Rules, ASwitchThatRestartsExplainsItsLinks) {
 
 // An operator has no list of faults, and no counter of what they did.
 TEST(Rules, TheListOfFaultsChangesNothing) {
-  EXPECT_THAT(found([](Json& r) {
-                r["faults"] = Json::array({{{"name", "secret"}, {"what", "loss"}, {"on", "leaf1:1"}, {"active", true}}});
-                for (auto& p : r["ports"]) p["lost_to_faults"] = 1000;
-              }),
-              IsEmpty());
+  EXPECT_THAT(
+      found([](Json& r) {
+        r["faults"] = Json::array({{{"name", "secret"}, {"what", "loss"}, {"on", "leaf1:1"}, {"active", true}}});
+        for (auto& p : r["ports"]) p["lost_to_faults"] = 1000;
+      }),
+      IsEmpty());
 }
 
 TEST(Rules, EachHasANameOfItsOwnAndSaysWhatWouldRefuteIt) {

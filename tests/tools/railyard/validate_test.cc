@@ -44,7 +44,8 @@ TEST_F(Validate, AHealthyFabricPassesItsPairsAlone) {
 }
 
 TEST_F(Validate, ASlowLinkIsFoundByItsPairs) {
-  const auto r = of(kMissed, {"--only", "bandwidth-alone,bandwidth-together", "--set", "faults=[{ on: 'h3:1', rate: 60% }]"});
+  const auto r =
+      of(kMissed, {"--only", "bandwidth-alone,bandwidth-together", "--set", "faults=[{ on: 'h3:1', rate: 60% }]"});
   const auto l = line(r, "bandwidth-alone");
   EXPECT_EQ(l["answer"], "fail");
   EXPECT_THAT(l["evidence"][0].get<std::string>(), HasSubstr("h3"));
@@ -67,7 +68,8 @@ TEST_F(Validate, ADeviceThatRewritesDscpIsTheFirstWrongHop) {
 }
 
 TEST_F(Validate, PfcBeforeEcnFails) {
-  const auto r = of(kMissed, {"--only", "ecn-before-pfc", "--set", "qos.default.classes.3.ecn={ kmin: 4MB, kmax: 8MB, pmax: 20% }"});
+  const auto r = of(
+      kMissed, {"--only", "ecn-before-pfc", "--set", "qos.default.classes.3.ecn={ kmin: 4MB, kmax: 8MB, pmax: 20% }"});
   EXPECT_EQ(line(r, "ecn-before-pfc")["answer"], "fail");
 }
 
@@ -83,16 +85,19 @@ TEST_F(Validate, ProbesThatAreKeptRunAgain) {
 }
 
 TEST_F(Validate, ReportsAreWritten) {
-  const Outcome o = railyard({"validate", "clos.yaml", "--only", "scale,mtu", "--html", "a.html", "--junit", "a.xml", "--planned-gpus", "64"});
+  const Outcome o = railyard(
+      {"validate", "clos.yaml", "--only", "scale,mtu", "--html", "a.html", "--junit", "a.xml", "--planned-gpus", "64"});
   EXPECT_EQ(o.exit_code, kOk) << o.err;
   EXPECT_THAT(o.out, HasSubstr("2 lines: 1 pass, 1 warn. Result: warn"));
   EXPECT_THAT(read("a.html"), HasSubstr("Acceptance of clos: warn"));
   EXPECT_THAT(read("a.xml"), HasSubstr("<testcase classname=\"acceptance\" name=\"mtu\""));
-  EXPECT_EQ(railyard({"validate", "clos.yaml", "--only", "scale", "--planned-gpus", "64", "--strict"}).exit_code, kMissed);
+  EXPECT_EQ(railyard({"validate", "clos.yaml", "--only", "scale", "--planned-gpus", "64", "--strict"}).exit_code,
+            kMissed);
 }
 
 TEST_F(Validate, BadInputIsOneLine) {
-  EXPECT_THAT(error(kUsage, {"validate", "clos.yaml", "--only", "bandwith"}), HasSubstr("--only: 'bandwith' is no line of the list"));
+  EXPECT_THAT(error(kUsage, {"validate", "clos.yaml", "--only", "bandwith"}),
+              HasSubstr("--only: 'bandwith' is no line of the list"));
   EXPECT_THAT(error(kUsage, {"validate", "clos.yaml", "--bandwidth", "0"}), HasSubstr("--bandwidth: 0"));
   EXPECT_THAT(error(kUsage, {"validate", "clos.yaml", "--p99", "10"}), HasSubstr("--p99"));
   EXPECT_THAT(error(kInput, {"validate", "none.yaml"}), HasSubstr("none.yaml"));
