@@ -91,7 +91,7 @@ constexpr std::array kCommands{
     Command{"graph", kFiles, "Draw a fabric file as SVG: nodes, links, rails", add_graph},
     Command{"hosts", kFiles, "Print the addresses of a fabric file in the format of /etc/hosts", add_hosts},
     Command{"export", kFiles, "Print a fabric file for other programs: Graphviz, containerlab, addresses as CSV", add_export},
-    Command{"import", kFiles, "Print a topology file of containerlab as a fabric file", add_import},
+    Command{"import", kFiles, "Print a switch's configuration (SONiC), or a topology (containerlab, LLDP), as a fabric file", add_import},
     Command{"convert", kFiles, "Convert a trace of a job: GOAL, SimAI, Chakra, NCCL logs to GOAL or CSV", add_convert},
     Command{"matrix", kFiles, "Show who sends how much to whom in collectives and traces: table, CSV, SVG", add_matrix},
     Command{"routes", kFiles, "Print the forwarding tables of switches, and how they have changed", add_routes},

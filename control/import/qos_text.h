@@ -1,0 +1,25 @@
+// The QoS profile of a SONiC switch as YAML.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "control/import/sonic_switch.h"
+
+namespace railyard::importing {
+
+struct QosText {
+  std::string profile;                            // "qos:\n  default: ..."
+  std::map<int, std::vector<std::string>> ports;  // by port: "3: { pfc: off }", where it differs from the profile
+  std::vector<std::string> notes;                 // what the profile cannot say
+};
+
+QosText qos_text(const SonicSwitch& from);
+
+// `items` joined by commas, broken where a line would have more than 120 columns; `indent` of the lines after the
+// first.
+std::string wrapped(const std::vector<std::string>& items, std::size_t used, std::size_t indent);
+std::string rate_text(std::int64_t mbps);
+
+}  // namespace railyard::importing

@@ -1,0 +1,28 @@
+// The configuration of a SONiC switch that the project ships, to be changed and imported.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "control/import/from_sonic.h"
+#include "control/spec/load.h"
+
+namespace railyard::importing {
+
+using SampleJson = nlohmann::ordered_json;
+
+inline SampleJson sample() {
+  return SampleJson::parse(std::ifstream(RAILYARD_SOURCE_DIR "/topologies/imports/sonic-t0.json"));
+}
+
+inline std::string imported(const SampleJson& config, const PgProfileLookup& lookup = {}) {
+  return from_sonic(config.dump(), "config_db.json", lookup, false);
+}
+
+inline spec::Lab lab_of(const SampleJson& config, const PgProfileLookup& lookup = {}) {
+  return spec::parse(imported(config, lookup), "imported.yaml");
+}
+
+}  // namespace railyard::importing
