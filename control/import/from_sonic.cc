@@ -68,7 +68,10 @@ class FabricText {
   std::string switches() const {
     std::string out;
     const PacketMemory& memory = from_.buffers.memory;
-    if (memory.buffer) out += fmt::format("    buffer: {}B  # {}\n", *memory.buffer, memory.arithmetic);
+    if (memory.buffer)
+      out += fmt::format("    buffer: {}B  # {}\n", *memory.buffer, printable(memory.arithmetic));
+    else if (!memory.arithmetic.empty())
+      out += fmt::format("    # buffer: {}\n", memory.arithmetic);
     if (memory.headroom_pool > 0) out += fmt::format("    headroom-pool: {}B\n", memory.headroom_pool);
     if (const auto& w = from_.watchdog)
       out += fmt::format("    pfc-watchdog: {{ detect: {}ms, restore: {}ms, poll: {}ms, action: {} }}\n", w->detect,

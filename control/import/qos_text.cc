@@ -1,10 +1,12 @@
 #include "control/import/qos_text.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "control/base/short_quote.h"
 #include "control/import/most_common.h"
 #include "control/spec/value.h"
 
@@ -49,6 +51,7 @@ class QosWriter {
     code_points();
     out_.profile += "    classes:\n";
     for (std::size_t c = 0; c < kClasses; ++c) write_class(c);
+    for (std::string& note : out_.notes) note = printable(note);
     return std::move(out_);
   }
 
@@ -78,7 +81,7 @@ class QosWriter {
     scheduling(c, lossless, keys, sources);
     if (keys.empty() && by_rate.empty() && !from_.maps.is_reached[c]) return;
     if (!by_rate.empty()) keys.push_back("by-rate: { " + fmt::format("{}", fmt::join(by_rate, ", ")) + " }");
-    if (!sources.empty()) out_.profile += fmt::format("      # {}\n", fmt::join(sources, "; "));
+    if (!sources.empty()) out_.profile += printable(fmt::format("      # {}", fmt::join(sources, "; "))) + "\n";
     out_.profile += fmt::format("      {}: {{ {} }}\n", c, keys.empty() ? "weight: 1" : wrapped(keys, 11, 11));
   }
 
@@ -102,7 +105,8 @@ class QosWriter {
     const std::vector<std::string> said = differing({}, base);
     keys.insert(keys.end(), said.begin(), said.end());
     // The configuration's headroom is what it is: `railyard check` shows beside it what the links need.
-    if (lossless && base.headroom) keys.emplace_back("accept-loss: true");
+    if (lossless && std::ranges::any_of(all, [](const Thresholds& t) { return t.headroom.has_value(); }))
+      keys.emplace_back("accept-loss: true");
     if (const std::int64_t most = most_common(reserved); most > 0) keys.push_back(octets("reserved", most));
     if (std::set(reserved.begin(), reserved.end()).size() > 1)
       out_.notes.push_back(

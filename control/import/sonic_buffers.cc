@@ -133,6 +133,7 @@ class BufferReader {
     const std::optional<std::string> name = row != nullptr ? row->reference("profile") : std::nullopt;
     const bool pauses = maps_.has_pfc[i][c];
     std::optional<GroupBuffer> out;
+    if (!ports_[i].linked) return out;
     if (name && db_.find("BUFFER_PROFILE", *name) == nullptr) out = from_name(ports_[i], *name);
     if (name && !out) {
       const BufferProfile& p = profile(*row, *name);

@@ -19,6 +19,7 @@ class MapReader {
     for (const Row& row : db.table("PORT_QOS_MAP")) {
       if (row.key() == "global") {
         global_ = &row;
+        row.find("dscp_to_tc_map");  // for ports that say nothing
         continue;
       }
       for (const std::string& name : split(row.key())) {
