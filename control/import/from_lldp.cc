@@ -68,7 +68,7 @@ class LldpReader {
   explicit LldpReader(const std::vector<LldpOutput>& outputs) {
     for (const LldpOutput& output : outputs)
       if (!switches_.insert(output.node).second)
-        fail(output, fmt::format("found {} a second time, expected one file for each switch", output.node));
+        fail(output, fmt::format("found a duplicate of {}, expected one file for each switch", output.node));
     for (const LldpOutput& output : outputs) read(output);
   }
 

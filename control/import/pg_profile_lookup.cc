@@ -48,7 +48,7 @@ PgProfileLookup::PgProfileLookup(const std::string& text, std::string file) : fi
       fail(fmt::format("cable: found '{}', expected a length such as 5m", row.cable));
     if (found.size() == 7) row.xon_offset = column(6, 0, kMostPgOctets);
     if (find(row.speed, row.cable) != nullptr)
-      fail(fmt::format("found {} and {} a second time, expected one line for both", row.speed, row.cable));
+      fail(fmt::format("found a duplicate of {} and {}, expected one line for both", row.speed, row.cable));
     rows_.push_back(row);
   }
   if (rows_.empty())

@@ -54,7 +54,7 @@ class BufferReader {
       for (const auto& [port, n] : keys) {
         port_named(ports_, port, row);
         if (!into.emplace(std::pair{port, n}, &row).second)
-          row.fail("", fmt::format("{} of {} a second time", n, port), "each once");
+          row.fail("", fmt::format("a duplicate: {} of {}", n, port), "each once");
       }
     }
   }

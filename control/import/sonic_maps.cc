@@ -25,7 +25,7 @@ class MapReader {
       for (const std::string& name : split(row.key())) {
         const SonicPort& port = port_named(ports, name, row);
         const Row*& of_port = rows_[static_cast<std::size_t>(port.number - 1)];
-        if (of_port != nullptr) row.fail("", fmt::format("the port {} a second time", name), "each port once");
+        if (of_port != nullptr) row.fail("", fmt::format("a duplicate of port {}", name), "each port once");
         of_port = &row;
       }
     }

@@ -66,7 +66,7 @@ std::array<QueueSettings, kClasses> read_queues(const ConfigDb& db, const std::v
     for (const auto& [port, queue] : keys) {
       port_named(ports, port, row);
       if (!rows.emplace(std::pair{port, queue}, &row).second)
-        row.fail("", fmt::format("queue {} of {} a second time", queue, port), "each queue once");
+        row.fail("", fmt::format("a duplicate: queue {} of {}", queue, port), "each queue once");
     }
   }
   std::array<QueueSettings, kClasses> out;

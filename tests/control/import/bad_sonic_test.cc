@@ -69,7 +69,7 @@ const std::vector<BadCase>& bad_cases() {
       {"NumbersOfAKey", [](SampleJson& c) { c["QUEUE"]["Ethernet0|4-3"]["scheduler"] = "scheduler.0"; },
        "QUEUE|Ethernet0|4-3: found the numbers '4-3', expected PORT|N or PORT|N-M, N and M from 0 to 63"},
       {"QueueTwice", [](SampleJson& c) { c["QUEUE"]["Ethernet0|3"]["scheduler"] = "scheduler.0"; },
-       "QUEUE|Ethernet0|3: found queue 3 of Ethernet0 a second time, expected each queue once"},
+       "QUEUE|Ethernet0|3: found a duplicate: queue 3 of Ethernet0, expected each queue once"},
       {"GroupOfPfcIsNotThatOfPackets",
        [](SampleJson& c) {
          c["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"]["3"] = "5";
@@ -147,7 +147,7 @@ TEST(BadLookup, IsOneErrorWithItsLine) {
             "pg.ini:1: xoff: found 'many', expected a whole number, 0..1099511627776");
   EXPECT_EQ(message("100000 five 1248 2288 1 0\n"), "pg.ini:1: cable: found 'five', expected a length such as 5m");
   EXPECT_EQ(message("100000 5m 1248 2288 1 0\n100000 5m 1 1 1 0\n"),
-            "pg.ini:2: found 100000 and 5m a second time, expected one line for both");
+            "pg.ini:2: found a duplicate of 100000 and 5m, expected one line for both");
 }
 
 TEST(BadLookup, APortThatItDoesNotHaveIsAnError) {

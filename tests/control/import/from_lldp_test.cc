@@ -88,7 +88,7 @@ TEST(FromLldp, OtherFilesAreAnError) {
   EXPECT_EQ(message({{"a", "a.json", R"({"lldp": {"interface": {"e1": {"port": {}}}}})"}}),
             "a.json: lldp.interface.e1: found no chassis, expected chassis and port");
   EXPECT_EQ(message({small_fabric()[0], small_fabric()[0]}),
-            "leaf1.json: found leaf1 a second time, expected one file for each switch");
+            "leaf1.json: found a duplicate of leaf1, expected one file for each switch");
 }
 
 }  // namespace
