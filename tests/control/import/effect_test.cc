@@ -20,6 +20,7 @@ bool is_idle(const Row& row, const std::string& field) {
       {"BUFFER_POOL", "type"},                // of the largest egress pool only
       {"WRED_PROFILE", "wred_green_enable"},  // as long as packets are marked
   };
+  if (row.key() == "egress_lossless_profile" && field == "static_th") return true;  // listed: a lossless queue has no limit
   if (row.table() == "PORT_QOS_MAP" && row.key() == "global") return true;              // each port says the same
   if (row.table() == "MAP_PFC_PRIORITY_TO_QUEUE") return field != "3" && field != "4";  // without PFC
   return idle.contains({row.table(), field});
