@@ -12,7 +12,7 @@
 namespace railyard::importing {
 namespace {
 
-constexpr std::array<const char*, 7> kColumns{"speed", "cable", "size", "xon", "xoff", "threshold", "xon_offset"};
+constexpr std::array<const char*, 7> kLookupColumns{"speed", "cable", "size", "xon", "xoff", "threshold", "xon_offset"};
 constexpr std::int64_t kMostPgOctets = std::int64_t{1} << 40;
 
 }  // namespace
@@ -34,7 +34,7 @@ PgProfileLookup::PgProfileLookup(const std::string& text, std::string file) : fi
     const auto column = [&](std::size_t n, std::int64_t least, std::int64_t most) {
       const std::optional<std::int64_t> value = whole_number(found[n]);
       if (!value || *value < least || *value > most)
-        fail(fmt::format("{}: found '{}', expected a whole number, {}..{}", kColumns[n], found[n], least, most));
+        fail(fmt::format("{}: found '{}', expected a whole number, {}..{}", kLookupColumns[n], found[n], least, most));
       return *value;
     };
     PgProfile row{.speed = column(0, 1, 10'000'000),

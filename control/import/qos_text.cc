@@ -13,7 +13,7 @@
 namespace railyard::importing {
 namespace {
 
-constexpr std::size_t kColumns = 120;
+constexpr std::size_t kTextWidth = 120;
 
 // GroupBuffer without where it comes from.
 struct Thresholds {
@@ -51,11 +51,14 @@ class QosWriter {
     code_points();
     out_.profile += "    classes:\n";
     for (std::size_t c = 0; c < kClasses; ++c) write_class(c);
-    for (std::string& note : out_.notes) note = printable(note);
     return std::move(out_);
   }
 
  private:
+  void note(const std::string& text) {
+    if (std::ranges::find(out_.notes, printable(text)) == out_.notes.end()) out_.notes.push_back(printable(text));
+  }
+
   void code_points() {
     const SonicMaps& maps = from_.maps;
     std::vector<std::string> items;
@@ -109,9 +112,8 @@ class QosWriter {
       keys.emplace_back("accept-loss: true");
     if (const std::int64_t most = most_common(reserved); most > 0) keys.push_back(octets("reserved", most));
     if (std::set(reserved.begin(), reserved.end()).size() > 1)
-      out_.notes.push_back(
-          fmt::format("BUFFER_PROFILE: size of priority group {}: not the same at all ports; that of most is taken",
-                      from_.maps.group_of_class[c]));
+      note(fmt::format("BUFFER_PROFILE: size of priority group {}: not the same at all ports; that of most is taken",
+                       from_.maps.group_of_class[c]));
     if (!profiles.empty())
       sources.push_back(fmt::format("PG {}: {}", from_.maps.group_of_class[c], fmt::join(profiles, ", ")));
     differences(c, lossless, base, by_rate);
@@ -148,8 +150,8 @@ class QosWriter {
     sources.push_back(fmt::format("queue: {}", q->profile));
     if (lossless) {
       if (q->limit || q->alpha_exponent)
-        out_.notes.push_back(fmt::format("BUFFER_PROFILE|{}: {}: the queue of lossless class {} has no limit",
-                                         q->profile, q->limit ? "static_th" : "dynamic_th", c));
+        note(fmt::format("BUFFER_PROFILE|{}: {} (the queue of a lossless class has no limit)", q->profile,
+                         q->limit ? "static_th" : "dynamic_th"));
     } else if (q->limit) {
       keys.push_back(octets("queue-limit", *q->limit));
     } else if (q->alpha_exponent) {
@@ -157,8 +159,7 @@ class QosWriter {
     }
     if (q->reserved > 0) keys.push_back(octets("queue-reserved", q->reserved));
     if (q->trims && lossless)
-      out_.notes.push_back(
-          fmt::format("BUFFER_PROFILE|{}: packet_discard_action: lossless class {} never trims", q->profile, c));
+      note(fmt::format("BUFFER_PROFILE|{}: packet_discard_action (a lossless class never trims)", q->profile));
     if (q->trims && !lossless && from_.trimming)
       keys.push_back(fmt::format("trim: {{ keep: {}B, dscp: {}, class: {} }}", from_.trimming->size,
                                  from_.trimming->dscp, from_.trimming->to_class));
@@ -177,7 +178,7 @@ class QosWriter {
       keys.push_back(
           fmt::format("drop: {{ min: {}B, max: {}B, probability: {}% }}", q.wred->min, q.wred->max, q.wred->percent));
     else
-      out_.notes.push_back(fmt::format("WRED_PROFILE|{}: lossless class {} has no early drops", q.names, c));
+      note(fmt::format("WRED_PROFILE|{}: green thresholds (lossless class {} has no early drops)", q.names, c));
   }
 
   const SonicSwitch& from_;
@@ -192,7 +193,7 @@ std::string wrapped(const std::vector<std::string>& items, std::size_t used, std
   std::string out;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
-    if (i > 0 && used + item.size() + 3 > kColumns) {
+    if (i > 0 && used + item.size() + 3 > kTextWidth) {
       out += "\n" + std::string(indent, ' ');
       used = indent;
     } else if (i > 0) {

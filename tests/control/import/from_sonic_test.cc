@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-const spec::TrafficClass& class_of(const spec::Lab& lab, std::size_t c) { return lab.qos.at("default").classes[c]; }
+spec::TrafficClass class_of(const spec::Lab& lab, std::size_t c) { return lab.qos.at("default").classes[c]; }
 
 spec::TrafficClass class_at_port(const spec::Lab& lab, int port, std::size_t c) {
   const auto link = std::ranges::find_if(lab.links, [&](const spec::LinkSpec& l) { return l.b.port == port; });
@@ -69,7 +69,7 @@ TEST(FromSonic, HeadroomFollowsRateAndCable) {
 }
 
 TEST(FromSonic, GreenThresholdsAreThoseOfEcn) {
-  const spec::Ecn& ecn = class_of(lab_of(sample()), 3).ecn;
+  const spec::Ecn ecn = class_of(lab_of(sample()), 3).ecn;
   EXPECT_TRUE(ecn.enabled);
   EXPECT_EQ(ecn.kmin, Bytes{1'048'576});
   EXPECT_EQ(ecn.kmax, Bytes{2'097'152});
@@ -114,7 +114,7 @@ TEST(FromSonic, LossyQueuesHaveTheirLimits) {
 }
 
 TEST(FromSonic, AQueueTrimsAsTheSwitchIsTold) {
-  const std::optional<spec::Trim>& trim = class_of(lab_of(sample()), 1).trim;
+  const std::optional<spec::Trim> trim = class_of(lab_of(sample()), 1).trim;
   ASSERT_TRUE(trim);
   EXPECT_EQ(trim->keep, 256u);
   EXPECT_EQ(trim->dscp, 48);
@@ -136,7 +136,7 @@ TEST(FromSonic, TheDscpOfTrimmedPacketsMayFollowFromATrafficClass) {
 }
 
 TEST(FromSonic, WatchdogTimesAreMilliseconds) {
-  const std::optional<spec::PfcWatchdog>& w = lab_of(sample()).switches.at("default").pfc_watchdog;
+  const std::optional<spec::PfcWatchdog> w = lab_of(sample()).switches.at("default").pfc_watchdog;
   ASSERT_TRUE(w);
   EXPECT_EQ(w->detect, Duration{200'000'000'000});
   EXPECT_EQ(w->restore, Duration{400'000'000'000});
@@ -323,7 +323,7 @@ TEST(FromSonic, WhatMostPortsHaveIsTheProfileAndTheRestIsListed) {
 TEST(FromSonic, TheProfileAloneCanBePasted) {
   const std::string text = from_sonic(sample().dump(), "config_db.json", {}, true);
   EXPECT_THAT(text, Not(HasSubstr("links:")));
-  const std::string fabric = text + "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n";
+  const std::string fabric = text + "name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n";
   EXPECT_EQ(spec::parse(fabric, "x.yaml").qos.at("default"), lab_of(sample()).qos.at("default"));
 }
 
