@@ -173,6 +173,8 @@ std::string from_sonic(const std::string& text, const std::string& file, const P
   const QosText qos = qos_text(from);
   std::vector<std::string> left_out = db.left_out();
   left_out.insert(left_out.end(), qos.notes.begin(), qos.notes.end());
+  if (!lookup.file().empty() && !lookup.was_read())
+    left_out.push_back(printable(lookup.file()) + ": all of it, since each lossless group has a profile");
   const std::string head = fmt::format(
       "# SONiC switch {}{}, from {}. {} lines at the end list what is left out.\n", printable(from.hostname),
       from.model.empty() ? "" : fmt::format(" ({})", printable(from.model)), printable(file), left_out.size());

@@ -1,5 +1,6 @@
 #include "control/import/pg_profile_lookup.h"
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 #include <utility>
@@ -47,7 +48,7 @@ PgProfileLookup::PgProfileLookup(const std::string& text, std::string file) : fi
     if (!row.cable.ends_with('m') || !whole_number(row.cable.substr(0, row.cable.size() - 1)))
       fail(fmt::format("cable: found '{}', expected a length such as 5m", row.cable));
     if (found.size() == 7) row.xon_offset = column(6, 0, kMostPgOctets);
-    if (find(row.speed, row.cable) != nullptr)
+    if (std::ranges::any_of(rows_, [&](const PgProfile& r) { return r.speed == row.speed && r.cable == row.cable; }))
       fail(fmt::format("found a duplicate of {} and {}, expected one line for both", row.speed, row.cable));
     rows_.push_back(row);
   }
@@ -58,7 +59,10 @@ PgProfileLookup::PgProfileLookup(const std::string& text, std::string file) : fi
 
 const PgProfile* PgProfileLookup::find(std::int64_t speed, const std::string& cable) const {
   for (const PgProfile& row : rows_)
-    if (row.speed == speed && row.cable == cable) return &row;
+    if (row.speed == speed && row.cable == cable) {
+      was_read_ = true;
+      return &row;
+    }
   return nullptr;
 }
 

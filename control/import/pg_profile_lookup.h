@@ -27,10 +27,12 @@ class PgProfileLookup {
 
   const PgProfile* find(std::int64_t speed, const std::string& cable) const;
   const std::string& file() const noexcept { return file_; }  // empty: none
+  bool was_read() const noexcept { return was_read_; }        // find() found something
 
  private:
   std::string file_;
   std::vector<PgProfile> rows_;
+  mutable bool was_read_ = false;
 };
 
 }  // namespace railyard::importing

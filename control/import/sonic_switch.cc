@@ -12,7 +12,7 @@ constexpr std::int64_t kPollOfSonic = 100;          // without POLL_INTERVAL
 const char* const kOneWatchdog = "not as at most ports; a switch has one watchdog";
 
 void read_metadata(const ConfigDb& db, SonicSwitch& into) {
-  into.hostname = "switch";
+  into.hostname = "sonic";
   if (const Row* const row = db.find("DEVICE_METADATA", "localhost")) {
     if (const std::string* name = row->find("hostname"); name != nullptr && !node_name(*name).empty())
       into.hostname = *name;

@@ -67,11 +67,9 @@ void add_import(CLI::App* command, int&) {
   auto o = std::make_shared<ImportOptions>();
   command
       ->add_option("FILE", o->files,
-                   "config_db.json of SONiC, a topology file of containerlab (*.clab.yml), or the output of `lldpcli "
-                   "show neighbors\n"
-                   "-f json` of each switch, in a file of the switch's name (leaf1.json)")
+                   "config_db.json of SONiC, a topology file of containerlab, or lldpcli's neighbours of each switch")
       ->required();
-  command->add_option("-o,--output", o->output, "Write the fabric file to FILE");
+  command->add_option("-o,--output", o->output, "Write the fabric file to FILE")->type_name("FILE");
   command->add_option("--lookup", o->lookup, "SONiC: pg_profile_lookup.ini, for lossless groups that have no profile")
       ->type_name("FILE");
   command->add_flag("--qos-only", o->qos_only, "SONiC: print only `qos`, to paste into a fabric file");

@@ -228,6 +228,8 @@ TEST(FromSonic, TheLookupTableGivesGroupsWithoutProfiles) {
     EXPECT_EQ(class_at_port(lab, 36, 3).headroom, Bytes{190'000});
     EXPECT_EQ(class_at_port(lab, 36, 3).alpha_exponent, -1);
   }
+  EXPECT_THAT(imported(sample(), PgProfileLookup("100000 5m 1248 2288 70000 -2\n", "unused.ini")),
+              HasSubstr("unused.ini: all of it, since each lossless group has a profile"));
   // What the switch computes, Railyard computes.
   EXPECT_EQ(class_at_port(lab_of(missing), 1, 3).headroom, std::nullopt);
   EXPECT_TRUE(class_at_port(lab_of(missing), 1, 3).lossless);
@@ -323,7 +325,8 @@ TEST(FromSonic, WhatMostPortsHaveIsTheProfileAndTheRestIsListed) {
 TEST(FromSonic, TheProfileAloneCanBePasted) {
   const std::string text = from_sonic(sample().dump(), "config_db.json", {}, true);
   EXPECT_THAT(text, Not(HasSubstr("links:")));
-  const std::string fabric = text + "name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n";
+  const std::string fabric =
+      text + "name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n";
   EXPECT_EQ(spec::parse(fabric, "x.yaml").qos.at("default"), lab_of(sample()).qos.at("default"));
 }
 
