@@ -108,8 +108,9 @@ class QosWriter {
     const std::vector<std::string> said = differing({}, base);
     keys.insert(keys.end(), said.begin(), said.end());
     // The configuration's headroom is what it is: `railyard check` shows beside it what the links need.
-    if (lossless && std::ranges::any_of(all, [](const Thresholds& t) { return t.headroom.has_value(); }))
-      keys.emplace_back("accept-loss: true");
+    const bool said_headroom = from_.buffers.memory.headroom_pool > 0 ||
+                               std::ranges::any_of(all, [](const Thresholds& t) { return t.headroom.has_value(); });
+    if (lossless && said_headroom) keys.emplace_back("accept-loss: true");
     if (const std::int64_t most = most_common(reserved); most > 0) keys.push_back(octets("reserved", most));
     if (std::set(reserved.begin(), reserved.end()).size() > 1)
       note(fmt::format("BUFFER_PROFILE: size of priority group {}: not the same at all ports; that of most is taken",

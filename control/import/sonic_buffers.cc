@@ -247,8 +247,9 @@ class BufferReader {
     if (needed > xoff || needs_computed(buffers)) {
       out.buffer = shared + xoff;
       out.headroom_pool = xoff;
-      out.arithmetic = fmt::format("{} shared and {} of headroom ({}), less than the {} that all groups may need",
-                                   shared, xoff, pool->key(), needed);
+      out.arithmetic =
+          fmt::format("{} shared and {} of headroom ({}){}", shared, xoff, pool->key(),
+                      needed > xoff ? fmt::format(", less than the {} that all groups may have", needed) : "");
       for (auto& of_port : buffers.groups)
         for (auto& g : of_port)
           if (g) g->headroom = std::nullopt;

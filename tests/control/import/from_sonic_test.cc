@@ -162,6 +162,7 @@ TEST(FromSonic, HeadroomThatIsTooLittleForAllIsAPool) {
   EXPECT_EQ(lab.switches.at("default").buffer, Bytes{26'531'072 + 4'194'304});
   EXPECT_EQ(lab.switches.at("default").headroom_pool, Bytes{4'194'304});
   EXPECT_EQ(class_of(lab, 3).headroom, std::nullopt);
+  EXPECT_TRUE(class_of(lab, 3).accept_loss);
 }
 
 TEST(FromSonic, HeadroomInTheSizeOfAGroupIsOutsideOfThePool) {
