@@ -135,6 +135,8 @@ ConfigDb::ConfigDb(const std::string& text, const std::string& file) : file_(fil
     fail(fmt::format("found {}, expected an object of tables: SONiC's config_db.json", json.type_name()));
   for (const auto& [table, rows] : json.items()) {
     if (!rows.is_object()) {
+      if (std::ranges::find(kKnown, table) != std::end(kKnown))
+        fail(fmt::format("{}: found {}, expected an object of rows", table, rows.type_name()));
       no_tables_.push_back(table);
       continue;
     }

@@ -88,6 +88,8 @@ const std::vector<BadCase>& bad_cases() {
        "SCHEDULER|scheduler.1: type: found 'FIFO', expected DWRR, WRR or STRICT"},
       {"ARowThatIsNone", [](SampleJson& c) { c["SCHEDULER"]["scheduler.1"] = 7; },
        "SCHEDULER|scheduler.1: found number, expected an object of fields"},
+      {"ATableThatIsNone", [](SampleJson& c) { c["PORT_QOS_MAP"] = 5; },
+       "PORT_QOS_MAP: found number, expected an object of rows"},
       {"NoPorts", [](SampleJson& c) { c.erase("PORT"); },
        "PORT: found no ports, expected a table of ports with their speeds"},
       {"AllDown",
