@@ -1,0 +1,55 @@
+#include "control/bench/result.h"
+
+namespace railyard::bench {
+
+std::size_t Result::attempted() const noexcept {
+  std::size_t n = 0;
+  for (const ClauseResult& r : clauses)
+    for (const CaseResult& c : r.cases) n += c.attempted;
+  return n;
+}
+
+std::size_t Result::included() const noexcept {
+  std::size_t n = 0;
+  for (const ClauseResult& r : clauses)
+    for (const CaseResult& c : r.cases) n += c.attempted - c.excluded.size();
+  return n;
+}
+
+CaseResult case_result(const Plan& plan, std::size_t index, const std::vector<Trial>& trials) {
+  CaseResult r;
+  r.index = index;
+  for (const Kpi& k : plan.clause->kpis)
+    r.values.push_back(evaluate(k, trials, static_cast<double>(plan.cases[index].fabric.b_acc_bps)));
+  if (trials.empty()) return r;
+  const auto& report = trials.front().report;
+  r.lab_digest = report["run"]["lab_digest"].get<std::string>();
+  if (report["collectives"].empty()) return r;
+  const auto& c = report["collectives"][0];
+  r.collective = {{"collective", c["collective"]},
+                  {"n", c["ranks"]},
+                  {"bytes", c["bytes"]},
+                  {"algo_factor", c["busbw_factor"]},
+                  {"algorithm", c["algorithm"].get<std::string>() + "/" + c["channels"].dump() + "ch, chunks of " +
+                                    c["chunk"].dump() + " bytes"},
+                  {"s_fabric", c["fabric_bytes"]}};
+  return r;
+}
+
+void compare_cases(ClauseResult& clause) {
+  std::vector<CaseValues> all;
+  for (CaseResult& c : clause.cases) all.push_back({clause.plan.cases[c.index].params, std::move(c.values)});
+  compare_cases(clause.clause->kpis, all);
+  for (std::size_t i = 0; i < all.size(); ++i) clause.cases[i].values = std::move(all[i].values);
+}
+
+const std::vector<std::string>& standing_deviations() {
+  static const std::vector<std::string> all{
+      "the platform is software: no hardware traffic generator, no accelerators; switches and NICs are models",
+      "endpoints are not certified implementations; UET security (TSS) is not modelled",
+      "no cross-check with an accelerator cluster; docs/fidelity.md has the comparisons with closed forms and simulators",
+  };
+  return all;
+}
+
+}  // namespace railyard::bench
