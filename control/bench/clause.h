@@ -82,6 +82,7 @@ struct Clause {
   // Of clauses that run:
   std::string lab;                   // YAML of a fabric file
   std::string lab_name;              // what messages call it
+  spec::Place lab_place;             // where the definition says it
   std::vector<std::string> columns;  // side by side, as `railyard compare-transports` has them; empty: the lab as it is
   std::vector<Sweep> sweep;
   std::optional<SearchFor> search;
@@ -94,8 +95,8 @@ struct Clause {
   const Reduction& reduction(Profile profile) const noexcept { return profile == Profile::kCi ? ci : lab_profile; }
 };
 
-// Reads a definition. Throws spec::SpecError with place and expectation: another schema, a required key that is missing,
-// a key or word that is unknown, a KPI that no report has.
+// Reads a definition. Throws spec::SpecError with place and expectation: another schema, a required key that is
+// missing, a key or word that is unknown, a KPI that no report has.
 Clause read_clause(const std::string& text, const std::string& file);
 
 // All that Railyard ships (control/bench/tests), in the order of the draft.

@@ -15,8 +15,8 @@ std::string clause_table() {
     lines.push_back({c.id, word(c.status), c.title, c.reason});
     runs += c.runs() ? 1 : 0;
   }
-  return text_table(lines, 4) + fmt::format("\n{} clauses of {}-{}; {} run\n", clauses().size(), kDraft, kDraftRevision,
-                                            runs);
+  return text_table(lines, 4) +
+         fmt::format("\n{} clauses of {}-{}; {} run\n", clauses().size(), kDraft, kDraftRevision, runs);
 }
 
 std::string markdown_row(const Clause& c) {

@@ -54,8 +54,7 @@ nlohmann::ordered_json topology_json(const FabricFacts& f) {
           {"switches", f.switches},
           {"links", f.links},
           {"hops", {f.least_switches, f.most_switches}},
-          {"bisection_gbps",
-           f.bisection_bps ? Json(static_cast<double>(*f.bisection_bps) / kGiga) : Json(nullptr)},
+          {"bisection_gbps", f.bisection_bps ? Json(static_cast<double>(*f.bisection_bps) / kGiga) : Json(nullptr)},
           {"oversub", f.oversubscription ? Json(*f.oversubscription) : Json(nullptr)}};
 }
 

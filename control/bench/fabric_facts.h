@@ -17,10 +17,10 @@ struct FabricFacts {
   std::size_t accelerators_per_host = 0;  // of the host that has most
   std::int64_t b_acc_bps = 0;             // the NICs of one accelerator together, of the slowest host
   std::size_t tiers = 0;
-  int least_switches = 0, most_switches = 0;     // that a packet passes
-  std::optional<double> oversubscription;        // of the leaves
-  std::optional<std::int64_t> bisection_bps;     // between two halves of the hosts, one direction
-  std::string topology_class;  // "A": two tiers, "B": three, "C": rail-optimized, "other"
+  int least_switches = 0, most_switches = 0;  // that a packet passes
+  std::optional<double> oversubscription;     // of the leaves
+  std::optional<std::int64_t> bisection_bps;  // between two halves of the hosts, one direction
+  std::string topology_class;                 // "A": two tiers, "B": three, "C": rail-optimized, "other"
 };
 
 FabricFacts facts_of(const spec::Lab& lab);

@@ -62,8 +62,8 @@ std::optional<Distribution> distribution_of(const Json& report, const std::strin
   return d;
 }
 
-// Of the mixture of the trials, each by its samples. Points are dense at the tail (report.json), and the value of one of
-// them: nothing is made up.
+// Of the mixture of the trials, each by its samples. Points are dense at the tail (report.json), and the value of one
+// of them: nothing is made up.
 std::optional<double> percentile(const std::vector<Distribution>& all, double fraction) {
   std::vector<double> values;
   double samples = 0;
@@ -192,7 +192,8 @@ std::optional<double> failed_at(const Json& report) {
   return at == nullptr ? std::nullopt : number(*at);
 }
 
-// The longest iteration that the failure falls into or that begins before routing is at rest, and all before the failure.
+// The longest iteration that the failure falls into or that begins before routing is at rest, and all before the
+// failure.
 struct Failure {
   double during = 0;
   std::vector<double> steady;

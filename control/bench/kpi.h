@@ -65,8 +65,8 @@ struct Value {
   std::optional<double> cv() const;
 };
 
-// `b_acc_bps`: the rate of one accelerator's NICs, for figures against the line rate. Functions that compare cases (ratio,
-// deviation) have no value here; compare_cases() gives it.
+// `b_acc_bps`: the rate of one accelerator's NICs, for figures against the line rate. Functions that compare cases
+// (ratio, deviation) have no value here; compare_cases() gives it.
 Value evaluate(const Kpi& kpi, const std::vector<Trial>& trials, double b_acc_bps);
 
 // A case as compare_cases() sees it.
@@ -74,8 +74,8 @@ struct CaseValues {
   std::vector<std::pair<std::string, std::string>> params;  // name, value
   std::vector<Value> values;                                // by KPI
 };
-// Fills in ratios (of a KPI to itself in the case that differs in one parameter) and deviations (of a KPI from the size or
-// number that a parameter has).
+// Fills in ratios (of a KPI to itself in the case that differs in one parameter) and deviations (of a KPI from the size
+// or number that a parameter has).
 void compare_cases(const std::vector<Kpi>& kpis, std::vector<CaseValues>& cases);
 
 }  // namespace railyard::bench

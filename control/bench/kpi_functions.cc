@@ -30,7 +30,8 @@ const std::vector<KpiFunction>& kpi_functions() {
 }
 
 const KpiFunction* find_function(std::string_view name) noexcept {
-  const auto at = std::ranges::find(kpi_functions(), name, [](const KpiFunction& f) { return std::string_view(f.name); });
+  const auto at =
+      std::ranges::find(kpi_functions(), name, [](const KpiFunction& f) { return std::string_view(f.name); });
   return at == kpi_functions().end() ? nullptr : &*at;
 }
 

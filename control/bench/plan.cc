@@ -90,13 +90,14 @@ Plan plan(const Clause& clause, Profile profile, const std::filesystem::path& fi
           c.sets = joined(c.sets, dimensions[d].sets(point[d]));
         }
         if (!column.empty()) c.sets = joined(c.sets, column_sets(p.file, c.sets, column));
-        const spec::Lab lab = spec::load(
-            p.file, p.search ? joined(c.sets, {p.search->set(0)}) : c.sets);
+        const spec::Lab lab = spec::load(p.file, p.search ? joined(c.sets, {p.search->set(0)}) : c.sets);
         c.fabric = facts_of(lab);
         c.transport = compare::facts_of(lab);
       }
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("{}: {}", clause.id, error.what()));
+  } catch (const spec::SpecError& error) {  // the file is a copy; the user knows the definition
+    throw spec::SpecError(clause.lab_place, error.message());
   }
   return p;
 }

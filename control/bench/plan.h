@@ -32,8 +32,8 @@ struct Plan {
   std::vector<Case> cases;
 };
 
-// The lab of the clause as YAML. `fabric`: the expanded form of a fabric file of the user's, whose nodes, links, profiles
-// and routing take the place of the clause's; the clause keeps its work. Throws spec::SpecError.
+// The lab of the clause as YAML. `fabric`: the expanded form of a fabric file of the user's, whose nodes, links,
+// profiles and routing take the place of the clause's; the clause keeps its work. Throws spec::SpecError.
 std::string lab_text(const Clause& clause, const std::optional<std::string>& fabric);
 
 // `file`: where lab_text() was written. Every case is read, so that what is wrong is said before anything runs. Throws

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "control/report/metrics/field_path.h"
 #include "control/report/summary.h"
 #include "control/spec/column.h"
+#include "control/spec/load.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
@@ -25,9 +27,9 @@ using spec::Tree;
 void refuse_others(const Tree& map, const std::vector<std::string>& known) {
   for (const Tree::Entry& e : map.as_map())
     if (std::ranges::find(known, e.key) == known.end())
-      spec::fail_at(e.place, spec::join_path(map.path, e.key),
-                    fmt::format("unknown key{}; expected one of {}", spec::did_you_mean(e.key, known),
-                                fmt::join(known, ", ")));
+      spec::fail_at(
+          e.place, spec::join_path(map.path, e.key),
+          fmt::format("unknown key{}; expected one of {}", spec::did_you_mean(e.key, known), fmt::join(known, ", ")));
 }
 
 const Tree& required(const Tree& map, const char* key) {
@@ -75,9 +77,10 @@ void check_figure(const Tree& at, const std::string& name) {
     if (const auto field = report::find_field(name); !field) at.fail(field.error());
     return;
   }
-  at.fail(fmt::format("no report has the figure '{}'{}; expected a figure of a report's summary (docs/metrics.md), a "
-                      "JSON pointer, or `function:`",
-                      name, spec::did_you_mean(name, known)));
+  at.fail(
+      fmt::format("no report has the figure '{}'{}; expected a figure of a report's summary (docs/metrics.md), a "
+                  "JSON pointer, or `function:`",
+                  name, spec::did_you_mean(name, known)));
 }
 
 Status status_of(const Tree& at) {
@@ -93,14 +96,15 @@ Observed observed_of(const Tree& at) {
   const std::string& said = at.as_text("a, b, c or x");
   for (const Observed o : {Observed::kBoundary, Observed::kDevice, Observed::kEndpoint, Observed::kModel})
     if (said == std::string(1, static_cast<char>(o))) return o;
-  at.fail(fmt::format("'{}' is no observation point; expected a (NIC ports), b (counters of switches), c (endpoints) or x "
-                      "(only the model sees it)",
-                      said));
+  at.fail(
+      fmt::format("'{}' is no observation point; expected a (NIC ports), b (counters of switches), c (endpoints) or x "
+                  "(only the model sees it)",
+                  said));
 }
 
 Kpi kpi_of(const Tree& t) {
-  refuse_others(t, {"name", "unit", "figure", "function", "of", "at", "against", "scale", "observed", "primary",
-                    "reference"});
+  refuse_others(
+      t, {"name", "unit", "figure", "function", "of", "at", "against", "scale", "observed", "primary", "reference"});
   Kpi k;
   k.name = text_of(t, "name");
   k.unit = text_of(t, "unit");
@@ -114,7 +118,8 @@ Kpi kpi_of(const Tree& t) {
   if (const Tree* scale = t.find("scale")) {
     char* end = nullptr;
     k.scale = std::strtod(scale->as_text("a number").c_str(), &end);
-    if (*end != '\0' || k.scale == 0) scale->fail(fmt::format("found '{}'; expected a number other than 0", scale->text));
+    if (*end != '\0' || k.scale == 0)
+      scale->fail(fmt::format("found '{}'; expected a number other than 0", scale->text));
   }
   if (k.figure.empty() == k.function.empty()) t.fail("expected either `figure` or `function`");
   if (!k.figure.empty()) {
@@ -125,8 +130,9 @@ Kpi kpi_of(const Tree& t) {
   if (f == nullptr) {
     std::vector<std::string> known;
     for (const KpiFunction& known_function : kpi_functions()) known.emplace_back(known_function.name);
-    t.find("function")->fail(fmt::format("there is no function '{}'{}; expected one of {}", k.function,
-                                         spec::did_you_mean(k.function, known), fmt::join(known, ", ")));
+    t.find("function")
+        ->fail(fmt::format("there is no function '{}'{}; expected one of {}", k.function,
+                           spec::did_you_mean(k.function, known), fmt::join(known, ", ")));
   }
   if (f->needs_of) static_cast<void>(required(t, "of"));
   if (k.function == "per-second") check_figure(*t.find("of"), k.of);
@@ -170,8 +176,7 @@ Reduction reduction_of(const Tree* t) {
   if (t == nullptr) return r;
   refuse_others(*t, {"seeds", "set", "deviations"});
   r.seeds = text_or(*t, "seeds", r.seeds);
-  if (const Tree* seeds = t->find("seeds"))
-    checked(*seeds, [&] { return sweep::parse_seeds(r.seeds); });
+  if (const Tree* seeds = t->find("seeds")) checked(*seeds, [&] { return sweep::parse_seeds(r.seeds); });
   r.sets = texts(t->find("set"));
   r.deviations = texts(t->find("deviations"));
   return r;
@@ -190,6 +195,7 @@ SearchFor search_of(const Tree& t) {
 }
 
 void read_lab(const Tree& lab, Clause& c) {
+  c.lab_place = lab.place;
   if (lab.kind == Tree::Kind::kMap) {
     Tree copy = lab;
     if (copy.find("name") == nullptr) {
@@ -201,7 +207,13 @@ void read_lab(const Tree& lab, Clause& c) {
     c.lab_name = fmt::format("{} (lab)", lab.place.file);
     return;
   }
-  const std::string& name = lab.as_text("a fabric file, or the name of a comparison");
+  const std::string& name = lab.as_text("a fabric file, the name of a comparison, or a path");
+  if (spec::names_own_file(name)) {
+    const std::filesystem::path path = std::filesystem::path(lab.place.file).parent_path() / name;
+    c.lab = spec::read_file(path);
+    c.lab_name = path.string();
+    return;
+  }
   const spec::ShippedFile& file = spec::shipped_file(lab, comparison_labs(), "comparison");
   c.lab = file.text;
   c.lab_name = fmt::format("topologies/comparisons/{}.yaml", name);
@@ -233,8 +245,7 @@ Clause read_clause(const std::string& text, const std::string& file) {
   spec::finish(t, "");
   static_cast<void>(t.as_map("the definition of a clause"));
   const Tree& schema = required(t, "schema");
-  if (schema.text != kClauseSchema)
-    schema.fail(fmt::format("found '{}'; expected {}", schema.text, kClauseSchema));
+  if (schema.text != kClauseSchema) schema.fail(fmt::format("found '{}'; expected {}", schema.text, kClauseSchema));
   refuse_others(t, {"schema", "id", "category", "title", "section", "status", "reason", "lab", "columns", "sweep",
                     "search", "kpis", "disclosures", "deviations", "profiles"});
   Clause c;

@@ -47,7 +47,8 @@ const std::vector<std::string>& standing_deviations() {
   static const std::vector<std::string> all{
       "the platform is software: no hardware traffic generator, no accelerators; switches and NICs are models",
       "endpoints are not certified implementations; UET security (TSS) is not modelled",
-      "no cross-check with an accelerator cluster; docs/fidelity.md has the comparisons with closed forms and simulators",
+      "no cross-check with an accelerator cluster; docs/fidelity.md has the comparisons with closed forms and "
+      "simulators",
   };
   return all;
 }

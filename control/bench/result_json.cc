@@ -58,23 +58,22 @@ BenchJson case_json(const ClauseResult& of, const CaseResult& r) {
     algorithm = r.collective["algorithm"];
     fabric_bytes = {{"bytes", r.collective["s_fabric"]}, {"method", "counted"}};
   }
-  return {{"params", params_json(c)},
-          {"dut",
-           {{"model", "emulated"},
-            {"config_digest", r.lab_digest},
-            {"topology", topology_json(c.fabric)},
-            {"congestion", c.transport.congestion},
-            {"recovery", c.transport.recovery},
-            {"traffic_class", c.transport.traffic_class}}},
-          {"comparability", comparability_json(c, r.collective)},
-          {"algorithm_verified", std::move(algorithm)},
-          {"s_fabric", std::move(fabric_bytes)},
-          {"settings", c.sets},
-          {"kpi", std::move(kpis)},
-          {"trials",
-           {{"attempted", r.attempted},
-            {"included", r.attempted - r.excluded.size()},
-            {"excluded", std::move(excluded)}}}};
+  return {
+      {"params", params_json(c)},
+      {"dut",
+       {{"model", "emulated"},
+        {"config_digest", r.lab_digest},
+        {"topology", topology_json(c.fabric)},
+        {"congestion", c.transport.congestion},
+        {"recovery", c.transport.recovery},
+        {"traffic_class", c.transport.traffic_class}}},
+      {"comparability", comparability_json(c, r.collective)},
+      {"algorithm_verified", std::move(algorithm)},
+      {"s_fabric", std::move(fabric_bytes)},
+      {"settings", c.sets},
+      {"kpi", std::move(kpis)},
+      {"trials",
+       {{"attempted", r.attempted}, {"included", r.attempted - r.excluded.size()}, {"excluded", std::move(excluded)}}}};
 }
 
 BenchJson clause_json(const ClauseResult& r, Profile profile) {
@@ -102,8 +101,7 @@ nlohmann::ordered_json json(const Result& a) {
   BenchJson results = BenchJson::array();
   for (const ClauseResult& r : a.clauses) results.push_back(clause_json(r, a.profile));
   return {{"schema", "fabric-bench/1"},
-          {"methodology",
-           {{"doc", kDraft}, {"rev", kDraftRevision}, {"terminology_rev", kTerminologyRevision}}},
+          {"methodology", {{"doc", kDraft}, {"rev", kDraftRevision}, {"terminology_rev", kTerminologyRevision}}},
           {"platform",
            {{"class", "software"},
             {"version", a.version},

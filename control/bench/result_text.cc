@@ -30,6 +30,11 @@ const Value& primary_of(const ClauseResult& r, const CaseResult& c) {
   return c.values[static_cast<std::size_t>(at - r.clause->kpis.begin())];
 }
 
+// A column without its own settings: "roce/rc/sr/ecmp".
+std::string short_name(const std::pair<std::string, std::string>& param) {
+  return param.first == "column" ? param.second.substr(0, param.second.find(',')) : param.second;
+}
+
 // Each KPI is a line, each case a column: for clauses that want them side by side, and for those of few cases.
 std::string across(const ClauseResult& r, const std::vector<const CaseResult*>& cases, const std::string& first) {
   std::vector<Line> lines(r.clause->kpis.size() + 2);
@@ -38,7 +43,7 @@ std::string across(const ClauseResult& r, const std::vector<const CaseResult*>& 
   lines.back().emplace_back("CV of the primary KPI");
   for (const CaseResult* c : cases) {
     const auto& params = r.plan.cases[c->index].params;
-    lines[0].push_back(params.empty() ? "all" : params.front().second);
+    lines[0].push_back(params.empty() ? "all" : short_name(params.front()));
     for (std::size_t k = 0; k < c->values.size(); ++k) lines[k + 1].push_back(cell(c->values[k]));
     lines.back().push_back(cv_text(primary_of(r, *c)));
   }
@@ -79,6 +84,12 @@ std::string topology_text(const FabricFacts& f) {
       f.oversubscription ? fmt::format("; oversubscription {:.3g}:1", *f.oversubscription) : "");
 }
 
+std::string transport_text(const Case& c) {
+  const compare::ColumnFacts& t = c.transport;
+  if (t.transport.empty()) return "frames without a transport";
+  return fmt::format("{}, {}, {}, paths {}, class {}", t.transport, t.congestion, t.recovery, t.path, t.traffic_class);
+}
+
 // What all cases agree in once, else the different ones.
 template <class F>
 std::string all_of(const ClauseResult& r, F text_of_case) {
@@ -97,20 +108,20 @@ std::string clause_text(const ClauseResult& r, Profile profile) {
   if (!r.not_run.empty()) return out + fmt::format("  not run: {}\n", r.not_run);
   if (!c.reason.empty()) out += fmt::format("  {}\n", c.reason);
   out += fmt::format("  Fabric: {}\n", all_of(r, [](const Case& x) { return topology_text(x.fabric); }));
-  out += fmt::format("  Transport: {}\n", all_of(r, [](const Case& x) {
-                       const auto& t = x.transport;
-                       return t.transport.empty() ? std::string("frames without a transport")
-                                                  : fmt::format("{}, {}, {}, paths {}, class {}", t.transport,
-                                                                t.congestion, t.recovery, t.path, t.traffic_class);
-                     }));
+  for (const std::string& column : c.columns) {
+    const auto x = std::ranges::find_if(
+        r.plan.cases, [&](const Case& of) { return !of.params.empty() && of.params.front().second == column; });
+    if (x != r.plan.cases.end()) out += fmt::format("  Column {}: {}\n", column, transport_text(*x));
+  }
+  if (c.columns.empty()) out += fmt::format("  Transport: {}\n", all_of(r, transport_text));
   std::set<std::string> algorithms;
   for (const CaseResult& x : r.cases)
     if (!x.collective.is_null())
-      algorithms.insert(fmt::format("{} {}, n = {}, S = {} bytes, factor {:.5g}, S_fabric = {} bytes (counted, all ranks)",
-                                    x.collective["collective"].get<std::string>(),
-                                    x.collective["algorithm"].get<std::string>(), x.collective["n"].dump(),
-                                    x.collective["bytes"].dump(), x.collective["algo_factor"].get<double>(),
-                                    x.collective["s_fabric"].dump()));
+      algorithms.insert(
+          fmt::format("{} {}, n = {}, S = {} bytes, factor {:.5g}, S_fabric = {} bytes (counted, all ranks)",
+                      x.collective["collective"].get<std::string>(), x.collective["algorithm"].get<std::string>(),
+                      x.collective["n"].dump(), x.collective["bytes"].dump(), x.collective["algo_factor"].get<double>(),
+                      x.collective["s_fabric"].dump()));
   for (const std::string& a : algorithms) out += fmt::format("  Algorithm that ran: {}\n", a);
   if (r.plan.search) out += fmt::format("  Search: {}\n", r.plan.search->text());
   out += tables(r);
@@ -122,7 +133,8 @@ std::string clause_text(const ClauseResult& r, Profile profile) {
     for (const auto& [seed, why] : x.excluded) {
       Line params;
       for (const auto& [name, value] : r.plan.cases[x.index].params) params.push_back(name + " " + value);
-      out += fmt::format("  Excluded: {}{}seed {}: {}\n", fmt::join(params, ", "), params.empty() ? "" : ", ", seed, why);
+      out +=
+          fmt::format("  Excluded: {}{}seed {}: {}\n", fmt::join(params, ", "), params.empty() ? "" : ", ", seed, why);
     }
   return out;
 }

@@ -1,5 +1,5 @@
-// Files that are compiled in: the clauses (control/bench/tests), the labs of topologies/comparisons that some of them run,
-// and the schema of results.
+// Files that are compiled in: the clauses (control/bench/tests), the labs of topologies/comparisons that some of them
+// run, and the schema of results.
 #pragma once
 
 #include <string_view>

@@ -144,9 +144,7 @@ std::vector<const bench::Clause*> wanted(const BenchOptions& o, const std::vecto
 int run_bench(const BenchOptions& o) {
   const bench::Profile profile = o.profile == "lab" ? bench::Profile::kLab : bench::Profile::kCi;
   if (o.clauses || o.list || o.schema) {
-    fmt::print("{}", o.schema    ? bench::result_schema()
-                     : o.clauses ? bench::clause_table()
-                                 : bench::run_table(profile));
+    fmt::print("{}", o.schema ? bench::result_schema() : o.clauses ? bench::clause_table() : bench::run_table(profile));
     return kOk;
   }
   const std::string taker = taker_of_standard_output({{"-o", o.output}}, o.json);
