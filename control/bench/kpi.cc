@@ -157,7 +157,7 @@ Value busbw(const Kpi& kpi, const std::vector<Trial>& trials) {
   double bits = 0;
   for (const Trial& t : trials)
     if (const Json* c = pointed(t.report, "/collectives/0"))
-      bits = (*c)["bytes"].get<double>() * 8 * (*c)["busbw_factor"].get<double>();
+      bits = number((*c)["bytes"]).value_or(0) * 8 * number((*c)["busbw_factor"]).value_or(0);
   const auto rate = [&](double ns) { return ns > 0 ? bits / ns * 1e9 : 0; };
   for (double& x : v.by_trial) x = rate(x);
   if (v.value) v.value = rate(*v.value);
@@ -180,7 +180,8 @@ std::optional<double> jct_ratio(const Json& report, double b_acc_bps) {
   const Json* c = pointed(report, "/collectives/0");
   const std::vector<double> times = iterations(report);
   if (c == nullptr || times.empty() || b_acc_bps <= 0) return std::nullopt;
-  const double communication = (*c)["bytes"].get<double>() * 8 * (*c)["busbw_factor"].get<double>() / b_acc_bps * 1e9;
+  const double communication =
+      number((*c)["bytes"]).value_or(0) * 8 * number((*c)["busbw_factor"]).value_or(0) / b_acc_bps * 1e9;
   const double computing = number((*c)["job"].is_object() ? (*c)["job"]["compute_ns"] : Json(0.0)).value_or(0);
   const double roofline = computing + communication;
   return roofline > 0 ? std::optional(mean_of(times) / roofline) : std::nullopt;

@@ -1,5 +1,9 @@
 #include "control/bench/result.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 namespace railyard::bench {
 
 std::size_t Result::attempted() const noexcept {
@@ -26,13 +30,16 @@ CaseResult case_result(const Plan& plan, std::size_t index, const std::vector<Tr
   r.lab_digest = report["run"]["lab_digest"].get<std::string>();
   if (report["collectives"].empty()) return r;
   const auto& c = report["collectives"][0];
+  const std::size_t ranks = c["ranks"].size();
+  const auto done = std::ranges::count_if(c["iterations"], [](const auto& i) { return !i["time_ns"].is_null(); });
+  const auto shares = static_cast<double>(ranks) * static_cast<double>(done);
   r.collective = {{"collective", c["collective"]},
-                  {"n", c["ranks"]},
+                  {"n", ranks},
                   {"bytes", c["bytes"]},
                   {"algo_factor", c["busbw_factor"]},
-                  {"algorithm", c["algorithm"].get<std::string>() + "/" + c["channels"].dump() + "ch, chunks of " +
-                                    c["chunk"].dump() + " bytes"},
-                  {"s_fabric", c["fabric_bytes"]}};
+                  {"algorithm", fmt::format("{}/{}ch, chunks of {} bytes", c["algorithm"].get<std::string>(),
+                                            c["channels"].dump(), c["chunk"].dump())},
+                  {"s_fabric", shares > 0 ? c["fabric_bytes"].get<double>() / shares : 0}};
   return r;
 }
 

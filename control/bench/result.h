@@ -19,7 +19,7 @@ struct CaseResult {
   std::size_t attempted = 0;
   std::vector<std::pair<std::uint64_t, std::string>> excluded;  // seed, why
   std::string lab_digest;                                       // of the first trial
-  nlohmann::ordered_json collective;  // its operation, algorithm, size, ranks, bytes in the fabric; null: it has none
+  nlohmann::ordered_json collective;  // its operation, algorithm, size, ranks, S_fabric; null: it has none
 };
 
 struct ClauseResult {

@@ -118,10 +118,11 @@ std::string clause_text(const ClauseResult& r, Profile profile) {
   for (const CaseResult& x : r.cases)
     if (!x.collective.is_null())
       algorithms.insert(
-          fmt::format("{} {}, n = {}, S = {} bytes, factor {:.5g}, S_fabric = {} bytes (counted, all ranks)",
+          fmt::format("{} {}, n = {}, S = {} bytes, factor {:.5g}, S_fabric = {:.0f} bytes (counted)",
                       x.collective["collective"].get<std::string>(), x.collective["algorithm"].get<std::string>(),
-                      x.collective["n"].dump(), x.collective["bytes"].dump(), x.collective["algo_factor"].get<double>(),
-                      x.collective["s_fabric"].dump()));
+                      x.collective["n"].dump(), x.collective["bytes"].dump(),
+                      x.collective["algo_factor"].is_number() ? x.collective["algo_factor"].get<double>() : 0,
+                      x.collective["s_fabric"].get<double>()));
   for (const std::string& a : algorithms) out += fmt::format("  Algorithm that ran: {}\n", a);
   if (r.plan.search) out += fmt::format("  Search: {}\n", r.plan.search->text());
   out += tables(r);

@@ -35,13 +35,13 @@ Result result() {
                 {"load_interval", {{"from_ns", 0}, {"to_ns", 1000}}},
                 {"collectives",
                  {{{"collective", "all-gather"},
-                   {"ranks", 16},
+                   {"ranks", {"h1", "h2"}},
                    {"bytes", 10000},
                    {"busbw_factor", 0.5},
                    {"algorithm", "ring"},
                    {"channels", 1},
                    {"chunk", 512},
-                   {"fabric_bytes", 77},
+                   {"fabric_bytes", 5000},
                    {"job", nullptr},
                    {"ecn_marked", 0},
                    {"packets", 10},
@@ -71,7 +71,7 @@ TEST(BenchResult, HasAllThatTheDraftWantsBesideAFigure) {
   EXPECT_EQ(j["methodology"]["rev"], "04");
   const auto& c = j["results"][0]["cases"][0];
   EXPECT_EQ(c["algorithm_verified"], "ring/1ch, chunks of 512 bytes");
-  EXPECT_EQ(c["s_fabric"]["bytes"], 77);
+  EXPECT_EQ(c["s_fabric"]["bytes"], 2500);
   EXPECT_EQ(c["comparability"]["algo_factor"], 0.5);
   EXPECT_EQ(c["trials"]["included"], 2);
   EXPECT_EQ(c["trials"]["excluded"][0]["reason"], "the run did not end");
