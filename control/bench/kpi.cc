@@ -264,6 +264,14 @@ std::optional<double> ecn_ratio(const Json& report) {
   return packets > 0 ? std::optional(marked / packets) : std::nullopt;
 }
 
+std::optional<double> class_counter(const Json& report, const std::string& name) {
+  double sum = 0;
+  for (const auto& port : list_of(report, "ports"))
+    for (const auto& c : list_of(port, "classes"))
+      if (const auto at = c.find(name); at != c.end()) sum += number(*at).value_or(0);
+  return sum;
+}
+
 std::optional<double> per_second(const Json& report, const std::string& figure) {
   const auto x = report::figure_of(report, figure);
   const double from = report["load_interval"]["from_ns"].get<double>();
@@ -309,6 +317,8 @@ Value evaluate(const Kpi& kpi, const std::vector<Trial>& trials, double b_acc_bp
     v = each(trials, [](const Trial& t) { return ecn_ratio(t.report); });
   else if (f == "per-second")
     v = each(trials, [&](const Trial& t) { return per_second(t.report, kpi.of); });
+  else if (f == "class-counter")
+    v = each(trials, [&](const Trial& t) { return class_counter(t.report, kpi.of); });
   else if (f == "loss-duration")
     v = each(trials, [](const Trial& t) { return loss_duration(t.report); });
   else if (f == "packets-lost")

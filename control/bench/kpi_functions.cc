@@ -17,6 +17,7 @@ const std::vector<KpiFunction>& kpi_functions() {
        false},
       {"ecn-ratio", "packets received with CE / packets sent, of all flows and collectives", false, false, false},
       {"per-second", "a figure of the report / the load interval", true, false, false},
+      {"class-counter", "a counter of classes in the report, of all ports together", true, false, false},
       {"loss-duration", "first to last packet lost after a failure", false, false, false},
       {"packets-lost", "packets lost while routing reacts to a failure", false, false, false},
       {"route-convergence", "a failure to the last change of a forwarding table", false, false, false},

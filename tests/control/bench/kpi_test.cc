@@ -123,6 +123,20 @@ TEST(Kpi, TheEcnRatioIsOfAllPackets) {
   EXPECT_DOUBLE_EQ(*evaluate(function("ecn-ratio"), {{1, report}}, 0).value, 0.1);
 }
 
+TEST(Kpi, CountersOfClassesAreSummedOverPorts) {
+  const Json one{{"storms_detected", 2}};
+  Json report;
+  report["ports"] = Json::array();
+  for (const int n : {1, 2}) {
+    Json port;
+    port["port"] = n;
+    port["classes"] = Json::array();
+    port["classes"].push_back(one);
+    report["ports"].push_back(port);
+  }
+  EXPECT_DOUBLE_EQ(*evaluate(function("class-counter", "storms_detected"), {{1, report}}, 0).value, 4);
+}
+
 TEST(Kpi, RatesAreOverTheLoadInterval) {
   const Json report{{"summary", {{"xoff_sent", 50}}}, {"load_interval", {{"from_ns", 0}, {"to_ns", 1'000'000}}}};
   EXPECT_DOUBLE_EQ(*evaluate(function("per-second", "xoff_sent"), {{1, report}}, 0).value, 50'000);
