@@ -8,6 +8,7 @@
 #include "control/bench/clause.h"
 #include "control/bench/shipped.h"
 #include "control/report/metrics/field_path.h"
+#include "control/report/metrics/metric.h"
 #include "control/report/summary.h"
 #include "control/spec/column.h"
 #include "control/spec/load.h"
@@ -83,6 +84,17 @@ void check_figure(const Tree& at, const std::string& name) {
                   name, spec::did_you_mean(name, known)));
 }
 
+void check_class_counter(const Tree& at, const std::string& name) {
+  std::vector<std::string> known;
+  for (const report::FieldList& list : report::report_fields())
+    if (list.path == "ports[].classes[]")
+      for (const report::Field& f : list.fields)
+        if (!f.name.contains('.')) known.emplace_back(f.name);
+  if (std::ranges::find(known, name) == known.end())
+    at.fail(fmt::format("classes of ports have no counter '{}'{}; expected one of {}", name,
+                        spec::did_you_mean(name, known), fmt::join(known, ", ")));
+}
+
 Status status_of(const Tree& at) {
   const std::string& said = at.as_text("implemented, deviation, not-yet or not-applicable");
   if (said == "implemented") return Status::kImplemented;
@@ -135,6 +147,7 @@ Kpi kpi_of(const Tree& t) {
                            spec::did_you_mean(k.function, known), fmt::join(known, ", ")));
   }
   if (f->needs_of) static_cast<void>(required(t, "of"));
+  if (k.function == "class-counter") check_class_counter(*t.find("of"), k.of);
   if (k.function == "per-second") check_figure(*t.find("of"), k.of);
   if (k.function == "pooled" && !k.of.starts_with('/'))
     t.find("of")->fail("expected a JSON pointer to a distribution, such as /traffic/0/latency_ns");

@@ -91,8 +91,9 @@ std::optional<std::string> fabric_of(const std::string& file) {
   return spec::to_yaml(lab);
 }
 
-// A search is many runs: some of its trials may fail, each for itself.
-void run_clause(bench::ClauseResult& r, std::size_t jobs, bool shows) {
+// A trial that fails is excluded, and the others stand. Returns the worst of the failures.
+ExitCode run_clause(bench::ClauseResult& r, std::size_t jobs, bool shows) {
+  ExitCode code = kOk;
   const bench::Plan& plan = r.plan;
   std::vector<std::vector<std::string>> commands;
   for (const bench::Case& c : plan.cases)
@@ -109,6 +110,7 @@ void run_clause(bench::ClauseResult& r, std::size_t jobs, bool shows) {
   run_searched(plan.search, commands, {}, jobs, shows, [&](SearchedRun run) {
     const std::size_t c = run.run.index / seeds;
     const std::size_t s = run.run.index % seeds;
+    if (!run.run.failure.empty()) code = worse(code, exit_code_of(run.run));
     failures[c][s] = std::move(run.run.failure);
     trials[c][s] = {plan.seeds[s], std::move(run.run.report), run.found};
   });
@@ -126,6 +128,7 @@ void run_clause(bench::ClauseResult& r, std::size_t jobs, bool shows) {
     r.cases.push_back(std::move(result));
   }
   bench::compare_cases(r);
+  return code;
 }
 
 // Definitions of the user's own come first; they may have the id of one of ours, which then does not run.
@@ -173,10 +176,11 @@ int run_bench(const BenchOptions& o) {
     }
   }
   const bool shows = !o.json && taker.empty() && isatty(STDERR_FILENO) != 0;
+  ExitCode code = kOk;
   for (bench::ClauseResult& r : result.clauses) {
     if (!r.not_run.empty()) continue;
     if (shows) fmt::print(stderr, "\r{}: {:<60}\n", r.clause->id, r.clause->title);
-    run_clause(r, o.jobs, shows);
+    code = worse(code, run_clause(r, o.jobs, shows));
   }
   const std::string text = json_text(bench::json(result), 2);
   if (o.json)
@@ -184,7 +188,7 @@ int run_bench(const BenchOptions& o) {
   else if (taker.empty())
     fmt::print("{}", bench::text(result));
   if (output) output->write(text + "\n");
-  return result.included() == result.attempted() ? kOk : kFailed;
+  return code;
 }
 
 }  // namespace

@@ -101,6 +101,11 @@ TEST(Clauses, AnUnknownKpiIsNamedWithItsPlace) {
               AllOf(StartsWith("mine.yaml:13:"), HasSubstr("there is no function 'goodness'"), HasSubstr("busbw")));
 }
 
+TEST(Clauses, AnUnknownCounterIsNamed) {
+  EXPECT_THAT(error_of(with(kPair, "figure: goodput", "function: class-counter, of: storms_detectd")),
+              HasSubstr("did you mean 'storms_detected'"));
+}
+
 TEST(Clauses, AMissingFieldIsNamed) {
   for (const char* line : {"title: A pair\n", "section: \"5.1\"\n", "id: T5.1\n"})
     EXPECT_THAT(error_of(with(kPair, line, "")),
