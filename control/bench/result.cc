@@ -50,6 +50,21 @@ void compare_cases(ClauseResult& clause) {
   for (std::size_t i = 0; i < all.size(); ++i) clause.cases[i].values = std::move(all[i].values);
 }
 
+std::vector<std::string> deviations_of(const ClauseResult& clause) {
+  constexpr double kLeastSamples = 10'000;
+  std::vector<std::string> all = deviations_of(*clause.clause, clause.plan.profile);
+  const std::vector<Kpi>& kpis = clause.clause->kpis;
+  for (std::size_t k = 0; k < kpis.size(); ++k) {
+    if (kpis[k].at != "samples") continue;
+    std::optional<double> fewest;
+    for (const CaseResult& c : clause.cases)
+      if (!c.values[k].by_trial.empty()) fewest = std::min(fewest.value_or(c.values[k].min()), c.values[k].min());
+    if (fewest && *fewest < kLeastSamples)
+      all.push_back(fmt::format("{:.0f} samples in the trial with the fewest instead of 10000", *fewest));
+  }
+  return all;
+}
+
 const std::vector<std::string>& standing_deviations() {
   static const std::vector<std::string> all{
       "the platform is software: no hardware traffic generator, no accelerators; switches and NICs are models",

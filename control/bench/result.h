@@ -44,6 +44,10 @@ CaseResult case_result(const Plan& plan, std::size_t index, const std::vector<Tr
 // Once all cases of the clause are there: KPIs that compare them.
 void compare_cases(ClauseResult& clause);
 
+// Of a clause that ran: those of its definition and profile, and what its trials lacked: the draft asks for 10,000
+// samples of latency in each.
+std::vector<std::string> deviations_of(const ClauseResult& clause);
+
 // Deviations of every result: the platform is software.
 const std::vector<std::string>& standing_deviations();
 

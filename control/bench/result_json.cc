@@ -76,7 +76,7 @@ BenchJson case_json(const ClauseResult& of, const CaseResult& r) {
        {{"attempted", r.attempted}, {"included", r.attempted - r.excluded.size()}, {"excluded", std::move(excluded)}}}};
 }
 
-BenchJson clause_json(const ClauseResult& r, Profile profile) {
+BenchJson clause_json(const ClauseResult& r) {
   BenchJson cases = BenchJson::array();
   for (const CaseResult& c : r.cases) cases.push_back(case_json(r, c));
   BenchJson reference = BenchJson::array();
@@ -87,7 +87,7 @@ BenchJson clause_json(const ClauseResult& r, Profile profile) {
           {"section", r.clause->section},
           {"status", word(r.clause->status)},
           {"not_run", r.not_run.empty() ? BenchJson(nullptr) : BenchJson(r.not_run)},
-          {"deviations", r.clause->runs() ? deviations_of(*r.clause, profile) : std::vector<std::string>{}},
+          {"deviations", r.not_run.empty() ? deviations_of(r) : std::vector<std::string>{}},
           {"disclosures", r.clause->disclosures},
           {"seeds", r.plan.seeds},
           {"cases", std::move(cases)},
@@ -99,7 +99,7 @@ BenchJson clause_json(const ClauseResult& r, Profile profile) {
 
 nlohmann::ordered_json json(const Result& a) {
   BenchJson results = BenchJson::array();
-  for (const ClauseResult& r : a.clauses) results.push_back(clause_json(r, a.profile));
+  for (const ClauseResult& r : a.clauses) results.push_back(clause_json(r));
   return {{"schema", "fabric-bench/1"},
           {"methodology", {{"doc", kDraft}, {"rev", kDraftRevision}, {"terminology_rev", kTerminologyRevision}}},
           {"platform",

@@ -102,7 +102,7 @@ std::string all_of(const ClauseResult& r, F text_of_case) {
   return fmt::format("{}{}", fmt::join(seen, " | "), more > 0 ? fmt::format(" | {} more", more) : "");
 }
 
-std::string clause_text(const ClauseResult& r, Profile profile) {
+std::string clause_text(const ClauseResult& r) {
   const Clause& c = *r.clause;
   std::string out = fmt::format("\n{} {} (section {}): {}\n", c.id, c.title, c.section, word(c.status));
   if (!r.not_run.empty()) return out + fmt::format("  not run: {}\n", r.not_run);
@@ -129,7 +129,7 @@ std::string clause_text(const ClauseResult& r, Profile profile) {
   for (const Kpi& k : c.kpis)
     if (!k.reference.empty()) out += fmt::format("  Reference, non-normative: {} {}\n", k.name, k.reference);
   for (const std::string& d : c.disclosures) out += fmt::format("  {}\n", d);
-  for (const std::string& d : deviations_of(c, profile)) out += fmt::format("  Deviation: {}\n", d);
+  for (const std::string& d : deviations_of(r)) out += fmt::format("  Deviation: {}\n", d);
   for (const CaseResult& x : r.cases)
     for (const auto& [seed, why] : x.excluded) {
       Line params;
@@ -147,12 +147,13 @@ std::string text(const Result& a) {
       "Benchmark by {}-{} (terminology {})\n"
       "Profile {}: {}. The draft measures and reports; there is no verdict.\n"
       "DUT: emulated switches and links, NIC port to NIC port; railyard {}{}\n"
+      "Endpoints and collective library: built into railyard; no NIC firmware, driver or host system in the path\n"
       "Clock: virtual. Repetitions differ in the seed: hashes, phases, jitter.\n"
       "Observed at: [a] NIC ports, [b] counters of switches, [c] endpoints, [x] the model only\n",
       kDraft, kDraftRevision, kTerminologyRevision, word(a.profile), label(a.profile), a.version,
       a.fabric.empty() ? "" : fmt::format("; fabric of {}", a.fabric));
   for (const std::string& d : standing_deviations()) out += fmt::format("Deviation: {}\n", d);
-  for (const ClauseResult& r : a.clauses) out += clause_text(r, a.profile);
+  for (const ClauseResult& r : a.clauses) out += clause_text(r);
   return out + fmt::format("\nTrials: {} attempted, {} included\n", a.attempted(), a.included());
 }
 
