@@ -151,7 +151,9 @@ std::string text(const Result& a) {
       "Clock: virtual. Repetitions differ in the seed: hashes, phases, jitter.\n"
       "Observed at: [a] NIC ports, [b] counters of switches, [c] endpoints, [x] the model only\n",
       kDraft, kDraftRevision, kTerminologyRevision, word(a.profile), label(a.profile), a.version,
-      a.fabric.empty() ? "" : fmt::format("; fabric of {}", a.fabric));
+      a.fabric.empty()
+          ? ""
+          : fmt::format("; fabric of {} (deviations that name hosts or N are of each clause's own fabric)", a.fabric));
   for (const std::string& d : standing_deviations()) out += fmt::format("Deviation: {}\n", d);
   for (const ClauseResult& r : a.clauses) out += clause_text(r);
   return out + fmt::format("\nTrials: {} attempted, {} included\n", a.attempted(), a.included());

@@ -133,7 +133,7 @@ const std::map<std::string, Rooms>& allowed() {
          "transports/verbs", "dataplane/base", "dataplane/capture",
         "dataplane/device", "dataplane/nic", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
-       {"control/acceptance", "control/base", "control/api", "control/blast", "control/build", "control/collectives", "control/compare",
+       {"control/acceptance", "control/base", "control/bench", "control/api", "control/blast", "control/build", "control/collectives", "control/compare",
         "control/daemon", "control/decode", "control/doctor", "control/estimate", "control/export", "control/fault", "control/guest", "control/hosts", "control/lab", "control/jobs", "control/lint",
         "control/matrix", "control/picture", "control/plan", "control/report", "control/rerouting", "control/spec", "control/structure", "control/swarm", "control/sweep",
         "control/timeline", "dataplane/base", "tools/railyardd", "tools/web"}},

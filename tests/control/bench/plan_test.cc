@@ -60,7 +60,7 @@ TEST_F(BenchPlan, AFabricOfTheUsersTakesTheWorkOfTheClause) {
   const spec::Lab own = spec::parse(
       "name: own\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2, fabric-link: { rate: "
       "200Gbps } }\n"
-      "traffic: [{ name: mine, from: h1, to: h2 }]\n",
+      "traffic: [{ name: mine, from: h1, to: h2, bytes: 1MB }]\n",
       "own.yaml");
   spec::Lab bare = own;
   bare.traffic.clear();
