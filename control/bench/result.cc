@@ -50,9 +50,23 @@ void compare_cases(ClauseResult& clause) {
   for (std::size_t i = 0; i < all.size(); ++i) clause.cases[i].values = std::move(all[i].values);
 }
 
+namespace {
+
+std::vector<std::string> about_fabric(const ClauseResult& clause, std::vector<std::string> texts) {
+  if (!clause.own_fabric)
+    for (std::string& t : texts) t = "of the clause's own fabric: " + t;
+  return texts;
+}
+
+}  // namespace
+
+std::vector<std::string> disclosures_of(const ClauseResult& clause) {
+  return about_fabric(clause, clause.clause->disclosures);
+}
+
 std::vector<std::string> deviations_of(const ClauseResult& clause) {
   constexpr double kLeastSamples = 10'000;
-  std::vector<std::string> all = deviations_of(*clause.clause, clause.plan.profile);
+  std::vector<std::string> all = about_fabric(clause, deviations_of(*clause.clause, clause.plan.profile));
   const std::vector<Kpi>& kpis = clause.clause->kpis;
   for (std::size_t k = 0; k < kpis.size(); ++k) {
     if (kpis[k].at != "samples") continue;

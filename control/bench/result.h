@@ -26,7 +26,8 @@ struct ClauseResult {
   const Clause* clause = nullptr;
   Plan plan;
   std::vector<CaseResult> cases;
-  std::string not_run;  // why; empty: it ran
+  std::string not_run;     // why; empty: it ran
+  bool own_fabric = true;  // false: the fabric is the user's
 };
 
 struct Result {
@@ -47,6 +48,8 @@ void compare_cases(ClauseResult& clause);
 // Of a clause that ran: those of its definition and profile, and what its trials lacked: the draft asks for 10,000
 // samples of latency in each.
 std::vector<std::string> deviations_of(const ClauseResult& clause);
+// What the definition discloses. On a fabric of the user's, texts say that they are about the clause's own.
+std::vector<std::string> disclosures_of(const ClauseResult& clause);
 
 // Deviations of every result: the platform is software.
 const std::vector<std::string>& standing_deviations();

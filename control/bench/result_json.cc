@@ -88,7 +88,7 @@ BenchJson clause_json(const ClauseResult& r) {
           {"status", word(r.clause->status)},
           {"not_run", r.not_run.empty() ? BenchJson(nullptr) : BenchJson(r.not_run)},
           {"deviations", r.not_run.empty() ? deviations_of(r) : std::vector<std::string>{}},
-          {"disclosures", r.clause->disclosures},
+          {"disclosures", disclosures_of(r)},
           {"seeds", r.plan.seeds},
           {"cases", std::move(cases)},
           {"reference", std::move(reference)},

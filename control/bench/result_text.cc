@@ -128,7 +128,7 @@ std::string clause_text(const ClauseResult& r) {
   out += tables(r);
   for (const Kpi& k : c.kpis)
     if (!k.reference.empty()) out += fmt::format("  Reference, non-normative: {} {}\n", k.name, k.reference);
-  for (const std::string& d : c.disclosures) out += fmt::format("  {}\n", d);
+  for (const std::string& d : disclosures_of(r)) out += fmt::format("  {}\n", d);
   for (const std::string& d : deviations_of(r)) out += fmt::format("  Deviation: {}\n", d);
   for (const CaseResult& x : r.cases)
     for (const auto& [seed, why] : x.excluded) {
@@ -151,9 +151,7 @@ std::string text(const Result& a) {
       "Clock: virtual. Repetitions differ in the seed: hashes, phases, jitter.\n"
       "Observed at: [a] NIC ports, [b] counters of switches, [c] endpoints, [x] the model only\n",
       kDraft, kDraftRevision, kTerminologyRevision, word(a.profile), label(a.profile), a.version,
-      a.fabric.empty()
-          ? ""
-          : fmt::format("; fabric of {} (deviations that name hosts or N are of each clause's own fabric)", a.fabric));
+      a.fabric.empty() ? "" : fmt::format("; fabric of {}", a.fabric));
   for (const std::string& d : standing_deviations()) out += fmt::format("Deviation: {}\n", d);
   for (const ClauseResult& r : a.clauses) out += clause_text(r);
   return out + fmt::format("\nTrials: {} attempted, {} included\n", a.attempted(), a.included());

@@ -163,6 +163,7 @@ int run_bench(const BenchOptions& o) {
   for (const bench::Clause* c : list) {
     bench::ClauseResult& r = result.clauses.emplace_back();
     r.clause = c;
+    r.own_fabric = !fabric;
     if (!c->runs()) {
       r.not_run = fmt::format("{}: {}", bench::word(c->status), c->reason);
       continue;
