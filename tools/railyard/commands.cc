@@ -29,6 +29,7 @@ void add_scale(CLI::App* command, int& exit_code);
 void add_place(CLI::App* command, int& exit_code);
 void add_blast(CLI::App* command, int& exit_code);
 void add_validate(CLI::App* command, int& exit_code);
+void add_bench(CLI::App* command, int& exit_code);
 void add_doctor(CLI::App* command, int& exit_code);
 void add_compare_transports(CLI::App* command, int& exit_code);
 void add_compare(CLI::App* command, int& exit_code);
@@ -107,6 +108,7 @@ constexpr std::array kCommands{
     Command{"place", kRuns, "Find the placement of a job's ranks that is quickest", add_place},
     Command{"blast", kRuns, "Let each part of a lab fail in turn; print what each failure costs", add_blast},
     Command{"validate", kRuns, "Go through the acceptance list of a fabric: one answer per line", add_validate},
+    Command{"bench", kRuns, "Run the tests of the IETF benchmark draft; report their KPIs", add_bench},
     Command{"doctor", kRuns, "Say what is wrong, from the counters of a report or a run", add_doctor},
     Command{"compare-transports", kRuns, "Run a lab with several transports; print them side by side",
             add_compare_transports},

@@ -3,9 +3,11 @@
 
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "control/base/json_text.h"
+#include "control/bench/compare.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/result_file.h"
 #include "tools/railyard/write_file.h"
@@ -20,7 +22,21 @@ struct CompareOptions {
   std::string html;
 };
 
+int compare_benchmarks(const CompareOptions& o) {
+  if (!o.html.empty())
+    throw std::invalid_argument("--html: results of railyard bench have no page; expected --json, or no option");
+  const auto a = bench::read_result(o.a);
+  const auto b = bench::read_result(o.b);
+  const bench::ResultComparison c = bench::compare(a, b, o.a, o.b);
+  if (o.json)
+    std::puts(json_text(c.json(), 2).c_str());
+  else
+    std::fputs(c.text().c_str(), stdout);
+  return kOk;
+}
+
 int compare_reports(const CompareOptions& o) {
+  if (bench::is_result(o.a)) return compare_benchmarks(o);
   const std::string taker = taker_of_standard_output({{"--html", o.html}}, o.json);
   const auto a = report::read_report(o.a);  // the first that cannot be read is named, whichever compiler made this
   const auto b = report::read_report(o.b);
@@ -38,7 +54,7 @@ int compare_reports(const CompareOptions& o) {
 
 void add_compare(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CompareOptions>();
-  command->add_option("A", o->a, "report.json, or a directory written by `railyard run --report`")->required();
+  command->add_option("A", o->a, "report.json, a directory written by `railyard run --report`, or results of `railyard bench`")->required();
   command->add_option("B", o->b, "The report to compare with")->required();
   command->add_flag("--json", o->json, "Print it as JSON");
   command->add_option("--html", o->html, "Write an HTML page, too; -: standard output, instead of the text")
@@ -47,6 +63,7 @@ void add_compare(CLI::App* command, int& exit_code) {
       "It lists every setting that differs, with both values, if both reports have their lab.yaml in their "
       "directories\n"
       "(--report). A lab.yaml of another run is not used.\n"
+      "Results of `railyard bench` are compared case by case; a case whose comparability set differs gets no change.\n"
       "Examples:\n"
       "  railyard run LAB.yaml --report before\n"
       "  railyard run LAB.yaml --set qos.default.classes.3.path=spray --report after\n"
