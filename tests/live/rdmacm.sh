@@ -36,7 +36,8 @@ pings() {
 }
 with_events() { serve h3 ucmatose -c 4 -C 20 -S 2000; until_connected on h1 ucmatose -s "$h3" -c 4 -C 20 -S 2000 && ends; }
 by_ids_that_migrate() { serve h3 ucmatose -m; until_connected on h1 ucmatose -s "$h3" -m && ends; }
-with_datagrams() { serve h3 udaddy -c 2 -C 20 -S 1000; until_connected on h1 udaddy -s "$h3" -c 2 -C 20 -S 1000 && ends; }
+# A client of two QPs that begins just before the server listens has one of them refused, and takes the server's place for the other.
+with_datagrams() { serve h3 udaddy -c 2 -C 20 -S 1000; sleep 1; until_connected on h1 udaddy -s "$h3" -c 2 -C 20 -S 1000 && ends; }
 by_endpoints() { serve h3 rdma_server; until_connected on h1 rdma_client -s h3 && ends; }
 # PROGRAM ARGUMENT...
 measures() {
