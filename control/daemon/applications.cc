@@ -133,7 +133,11 @@ class Applications::Server {
     std::shared_ptr<ApplicationProcess> process{};
     bool opened = false;  // the log says that it has opened the NIC
     bool gone = false;
+    std::optional<std::chrono::steady_clock::time_point> gone_at{};  // while its last frames are sent
   };
+  // How long the last frames of a process that has ended may wait for room, and how often they are looked after. Longer
+  // than pauses last; a link that is down may stay so for ever.
+  static constexpr std::chrono::milliseconds kLastFrames{1000}, kLookEvery{2};
   static constexpr std::uint32_t kBlocks = (1u << 24) / ApplicationProcess::kQpnsPerProcess;
   static constexpr std::size_t kMostClients = 1024;
   // How often the files of hw_counters follow, while there are programs.
@@ -147,10 +151,12 @@ class Applications::Server {
         all.push_back({.fd = nic.port->attention(), .events = POLLIN, .revents = 0});
       const std::size_t first = all.size();
       for (const Client& c : clients_) all.push_back({.fd = c.socket.get(), .events = POLLIN, .revents = 0});
-      const int ready = ::poll(all.data(), all.size(), clients_.empty() ? -1 : kCountersEveryMs);
+      const bool one_ends = std::ranges::any_of(clients_, &Client::gone);
+      const int patience = one_ends ? static_cast<int>(kLookEvery.count()) : clients_.empty() ? -1 : kCountersEveryMs;
+      const int ready = ::poll(all.data(), all.size(), patience);
       if (stop_) continue;
-      if (ready == 0) traffic_->write_hw_counters();
-      if (ready <= 0) continue;
+      if (ready == 0 && !one_ends) traffic_->write_hw_counters();
+      if (ready < 0 || (ready == 0 && !one_ends)) continue;
       for (std::size_t i = 2; i < first; ++i) {
         std::uint64_t told = 0;
         if (all[i].revents != 0) static_cast<void>(::read(all[i].fd, &told, sizeof told));
@@ -159,14 +165,12 @@ class Applications::Server {
       for (std::size_t i = first; i < all.size(); ++i, ++client)
         if (all[i].revents != 0) hear(*client);
       for (Client& c : clients_)
-        if (c.process != nullptr && c.process->broken()) {
+        if (c.process != nullptr && !c.gone && c.process->broken()) {
           log_.warning(fmt::format("{}: process {} has written impossible numbers into its ring; it is cut off",
                                    spec::format(c.nic->about.name), c.pid));
           c.gone = true;
         }
-      for (Client& c : clients_)
-        if (c.gone) take_back(c);
-      if (std::erase_if(clients_, [](const Client& c) { return c.gone; }) > 0) traffic_->write_hw_counters();
+      if (std::erase_if(clients_, [this](Client& c) { return c.gone && take_back(c); }) > 0) traffic_->write_hw_counters();
       if (all[1].revents != 0) accept();
     }
     clients_.clear();
@@ -246,6 +250,11 @@ class Applications::Server {
       client.gone = true;
       return;
     }
+    // Servers name theirs; clients take any.
+    if (answer->error == 0 && request->release == 0 && request->port != 0)
+      log_.line(fmt::format("{}: process {} has {} port {} of rdma_cm", spec::format(client.nic->about.name), client.pid,
+                            static_cast<roce::cm::PortSpace>(request->space) == roce::cm::PortSpace::kTcp ? "TCP" : "UDP",
+                            request->port));
     client.gone = ::send(client.socket.get(), answer.get(), sizeof *answer, MSG_NOSIGNAL | MSG_DONTWAIT) !=
                   static_cast<ssize_t>(sizeof *answer);
   }
@@ -348,9 +357,24 @@ class Applications::Server {
     return block;
   }
 
-  void take_back(Client& client) {
-    if (client.process == nullptr) return;
-    traffic_->left(*client.process);
+  // False: it still has frames to send, and is to be looked after again.
+  bool take_back(Client& client) {
+    client.socket.close();  // not polled any more
+    if (client.process == nullptr) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (!client.gone_at) {
+      client.gone_at = now;
+      traffic_->left(*client.process);
+    }
+    const auto ended = std::make_shared<bool>(true);
+    const bool answered =
+        at_port([port = client.nic->port, process = client.process, ended] { *ended = port->has_ended(*process); });
+    if (answered && !*ended && now - *client.gone_at < kLastFrames) return false;
+    give_back(client);
+    return true;
+  }
+
+  void give_back(const Client& client) {
     // The engine gives it to us, so that unmapping its memory does not hold up the fabric.
     const auto gone = std::make_shared<std::shared_ptr<ApplicationProcess>>();
     at_port([port = client.nic->port, gsi = client.nic->gsi, process = client.process, gone] {
@@ -367,9 +391,9 @@ class Applications::Server {
     const ApplicationCounters& c = client.process->counters();
     log_.line(
         fmt::format("{}: process {} is gone: {} frames sent, {} received; dropped: {} malformed, {} forged, {} with "
-                    "its ring full, {} too long",
+                    "its ring full, {} too long, {} left when it ended",
                     spec::format(client.nic->about.name), client.pid, c.received.read(), c.sent.read(),
-                    c.malformed.read(), c.forged.read(), c.ring_full.read(), c.too_long.read()));
+                    c.malformed.read(), c.forged.read(), c.ring_full.read(), c.too_long.read(), c.left.read()));
   }
 
   // Has the engine's thread do it between two windows, and waits. False: it did not in time.

@@ -59,6 +59,12 @@ class ClassRingsConsumer : public ClassRings<FrameRingConsumer> {
       if ((classes & bit(Priority{c})) != 0 && rings_[c].any()) return true;
     return false;
   }
+  // How many frames there are in all of them.
+  std::uint64_t count() noexcept {
+    std::uint64_t n = 0;
+    for (FrameRingConsumer& ring : rings_) n += ring.count();
+    return n;
+  }
   // Asks to be woken when there is a frame of any class. False: one of these classes has a frame already (or is
   // broken).
   bool sleep_until_frame(PriorityMask classes) noexcept {

@@ -167,6 +167,11 @@ class FrameRingConsumer : public FrameRingEnd {
   }
   // Whether there is one.
   bool any() noexcept { return own_ != other_ || look_again(); }
+  // How many there are; 0 if the ring is broken.
+  std::uint32_t count() noexcept {
+    look_again();
+    return broken_ ? 0 : other_ - own_;
+  }
   void pop() noexcept { ++own_; }
   // Fetches the beginning of the frame that is `ahead` frames behind the oldest, if it is known to be there.
   void prefetch(std::uint32_t ahead) const noexcept {

@@ -68,12 +68,25 @@ void ApplicationPort::join(std::shared_ptr<ApplicationProcess> process) {
   processes_open_.store(static_cast<std::uint32_t>(processes_.size()), std::memory_order_relaxed);
 }
 
+bool ApplicationPort::has_ended(const ApplicationProcess& process) noexcept {
+  const auto found = std::ranges::find_if(processes_, [&](const auto& p) { return p.get() == &process; });
+  if (found == processes_.end()) return true;
+  forget(process);
+  ApplicationProcess& ends = **found;
+  if (ends.broken() || !ends.from_host_->any(kAllPriorities)) return true;
+  // It may have been killed before it rang.
+  ends.sleeping_ = false;
+  ends.from_host_->wake();
+  return false;
+}
+
 std::shared_ptr<ApplicationProcess> ApplicationPort::leave(const ApplicationProcess& process) {
   const auto found = std::ranges::find_if(processes_, [&](const auto& p) { return p.get() == &process; });
   if (found == processes_.end()) return nullptr;
   std::shared_ptr<ApplicationProcess> gone = std::move(*found);
   processes_.erase(found);
   next_ = 0;
+  gone->counters_.left.add(gone->from_host_->count());
   forget(*gone);
   ::epoll_ctl(doorbells_.get(), EPOLL_CTL_DEL, gone->fabric_doorbell(), nullptr);
   processes_open_.store(static_cast<std::uint32_t>(processes_.size()), std::memory_order_relaxed);

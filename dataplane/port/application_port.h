@@ -44,6 +44,7 @@ struct ApplicationCounters {
                       // and not its own to say
   Counter ring_full;  // for it: its ring was full for longer than kPatience
   Counter too_long;   // for it: longer than a slot of its ring
+  Counter left;       // from it: still in its rings when it had ended and its NIC could not send them in time
 };
 
 // A process that has opened the NIC: its rings, doorbells and QP numbers, or numbers of UET.
@@ -123,7 +124,10 @@ class ApplicationPort final : public OutsidePort {
   void share_qp(std::shared_ptr<SharedQp> shared) noexcept { shared_qp_ = std::move(shared); }
   // Sends a frame of the NIC's own, given without its ICRC. By the engine's thread.
   void answer(std::vector<std::byte> frame);
-  // What it had in its ring is dropped. Returns the process if it was there; who gets it gives it back later.
+  // The process is gone: nothing goes to it any more. What it had sent when it ended is still taken, as a NIC sends what it
+  // has told to be done. Returns whether nothing is left, or nothing can be taken. By the engine's thread.
+  bool has_ended(const ApplicationProcess& process) noexcept;
+  // What is still in its rings is dropped. Returns the process if it was there; who gets it gives it back later.
   std::shared_ptr<ApplicationProcess> leave(const ApplicationProcess& process);
 
   // Readable when a process is found broken; the reader reads it empty. eventfd(2).

@@ -16,33 +16,36 @@ need "rdmacm-utils, perftest, jq" rping ucmatose udaddy rdma_server ib_send_bw j
   { echo "$name: no librailyard-rdmacm.so (Debian: librdmacm-dev); build it first" >&2; exit 2; }
 patience=60
 address_of() { awk -v name="$1" '$2 == name { print $1; exit }' "$work/state/$lab/applications/h1/hosts"; }
-# Programs here do not say when they listen: the client asks until it is not refused.
-until_connected() { local i; for (( i = 0; i < 50; ++i )); do "$@" && return; sleep 0.1; done; kill "$server"; return 1; }
-# serve HOST COMMAND...: in the background; its process is $server
+# serve HOST COMMAND...: in the background, until it has its port; its process is $server
 serve() {
-  local host=$1; shift
+  local host=$1 before; shift
+  before=$(ports_taken)
   timeout "$patience" "$railyard" exec "$host" -- "$@" </dev/null >"$work/server" 2>&1 & server=$!
+  until_so took_a_port "$before" || { cat "$work/server"; kill "$server"; return 1; }
 }
+ports_taken() { grep -c 'port [0-9]* of rdma_cm' "$work/state/$lab/log" || true; }
+took_a_port() { (( $(ports_taken) > $1 )); }
+# COMMAND... on h1
+client() { on h1 "$@" || { kill "$server"; return 1; }; }
 ends() { wait "$server" || { echo "the server has failed"; return 1; }; }
 
 names_are_there() { cat "$work/state/$lab/applications/h1/hosts"; [[ -n $(address_of h3) && -n $(address_of h4) ]]; }
 pings() {
   local before; before=$(crossed)
-  serve h3 rping -s -a "$h3" -C 100 -S 4000 -V
-  until_connected on h1 rping -c -a "$h3" -C 100 -S 4000 -V || return 1
+  serve h3 rping -s -a "$h3" -C 100 -S 4000 -V || return 1
+  client rping -c -a "$h3" -C 100 -S 4000 -V || return 1
   ends || return 1
   say '%d packets by the spines' "$(( $(crossed) - before ))"
   (( $(crossed) - before >= 400 ))
 }
-with_events() { serve h3 ucmatose -c 4 -C 20 -S 2000; until_connected on h1 ucmatose -s "$h3" -c 4 -C 20 -S 2000 && ends; }
-by_ids_that_migrate() { serve h3 ucmatose -m; until_connected on h1 ucmatose -s "$h3" -m && ends; }
-# A client of two QPs that begins just before the server listens has one of them refused, and takes the server's place for the other.
-with_datagrams() { serve h3 udaddy -c 2 -C 20 -S 1000; sleep 1; until_connected on h1 udaddy -s "$h3" -c 2 -C 20 -S 1000 && ends; }
-by_endpoints() { serve h3 rdma_server; until_connected on h1 rdma_client -s h3 && ends; }
+with_events() { serve h3 ucmatose -c 4 -C 20 -S 2000 && client ucmatose -s "$h3" -c 4 -C 20 -S 2000 && ends; }
+by_ids_that_migrate() { serve h3 ucmatose -m && client ucmatose -s "$h3" -m && ends; }
+with_datagrams() { serve h3 udaddy -c 2 -C 20 -S 1000 && client udaddy -s "$h3" -c 2 -C 20 -S 1000 && ends; }
+by_endpoints() { serve h3 rdma_server && client rdma_client -s h3 && ends; }
 # PROGRAM ARGUMENT...
 measures() {
-  serve h3 "$@" -R -F
-  until_connected on h1 "$@" -R -F "$h3" >"$work/out" && ends || return 1
+  serve h3 "$@" -R -F || return 1
+  client "$@" -R -F "$h3" >"$work/out" && ends || return 1
   cat "$work/out"
   say '%s MB/s' "$(awk '$1 ~ /^[0-9]+$/ { bw = $4 } END { print bw }' "$work/out")"
 }
@@ -66,7 +69,7 @@ who_does_not_listen_refuses() {
   grep -q 'RDMA_CM_EVENT_UNREACHABLE, error: 1' "$work/out" && (( SECONDS - began < 10 ))
 }
 a_port_has_one_listener() {
-  serve h3 rping -s -P -a "$h3"
+  serve h3 rping -s -P -a "$h3" || return 1
   until_so answers || return 1
   ! on h3 rping -s -a "$h3" >"$work/out" 2>&1 || return 1
   cat "$work/out"
@@ -76,17 +79,19 @@ a_port_has_one_listener() {
 answers() { on h1 rping -c -a "$h3" -C 1; }
 # Nobody says so for who is killed but the lab.
 a_killed_peer_is_missed() {
-  local server client
+  local server client before crossed_before
+  before=$(ports_taken) crossed_before=$(crossed)
   "$railyard" exec h3 -- rping -s -a "$h3" </dev/null >"$work/server" 2>&1 & server=$!
-  sleep 1
+  until_so took_a_port "$before" || { kill "$server"; return 1; }
   "$railyard" exec h1 -- rping -c -a "$h3" </dev/null >"$work/client" 2>&1 & client=$!
-  sleep 1
+  until_so go_on "$crossed_before" || return 1
   kill -KILL "$server" || { echo "no server to kill"; return 1; }
   wait "$server" || true
   until_so gone "$client" || return 1
   cat "$work/client"
   grep -q DISCONNECT "$work/client" && until_so none_is_open
 }
+go_on() { (( $(crossed) > $1 + 100 )); }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 without_a_link() {
   "$railyard" link down leaf1:1 || return 1

@@ -434,5 +434,49 @@ TEST_F(ApplicationPortTest, AProcessThatHasLeftGetsNothing) {
   EXPECT_EQ(take(), 0u);
 }
 
+// A NIC sends what it has told to be done, though the program ends at once.
+TEST_F(ApplicationPortTest, TheLastFramesOfAProcessAreSent) {
+  Process a(1);
+  port.join(a.fabric);
+  for (std::uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(a.send(octets(of_class(3))));
+  ASSERT_TRUE(a.send(octets(of_class(5)), 0, Priority{5}));
+  EXPECT_FALSE(port.has_ended(*a.fabric));
+  EXPECT_TRUE(give(spec(0x1000)));
+  EXPECT_EQ(a.fabric->counters().sent.read(), 0u) << "nothing goes to it any more";
+  EXPECT_EQ(take(but(5)).size(), 3u);
+  EXPECT_FALSE(port.has_ended(*a.fabric)) << "one is held back";
+  EXPECT_EQ(take(kAllPriorities).size(), 1u);
+  EXPECT_TRUE(port.has_ended(*a.fabric));
+  EXPECT_EQ(port.leave(*a.fabric), a.fabric);
+  EXPECT_EQ(a.fabric->counters().left.read(), 0u);
+}
+
+TEST_F(ApplicationPortTest, LastFramesThatFindNoRoomAreCounted) {
+  Process a(1);
+  port.join(a.fabric);
+  ASSERT_TRUE(a.send(octets(spec(7))));
+  ASSERT_TRUE(a.send(octets(of_class(5)), 0, Priority{5}));
+  EXPECT_FALSE(port.has_ended(*a.fabric));
+  EXPECT_EQ(port.leave(*a.fabric), a.fabric);
+  EXPECT_EQ(a.fabric->counters().left.read(), 2u);
+  EXPECT_EQ(take(), 0u);
+}
+
+// The fabric sleeps until it rings; one that was killed between the two does not ring.
+TEST_F(ApplicationPortTest, TheLastFrameOfAProcessThatCouldNotRingIsSent) {
+  Process a(1);
+  port.join(a.fabric);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(take(), 0u);
+  FrameRingProducer& ring = a.out.of(Priority{3});
+  const std::vector<std::byte> last = octets(spec(7));
+  std::ranges::copy(last, ring.next());
+  ring.commit(static_cast<std::uint32_t>(last.size()), 0);
+  reinterpret_cast<FrameRingHeader*>(kRings.rings_to_fabric(a.memory) + 3 * kRings.to_fabric.octets())->tail.store(1);
+  EXPECT_EQ(take(), 0u);
+  EXPECT_FALSE(port.has_ended(*a.fabric));
+  EXPECT_EQ(take(), 1u);
+  EXPECT_TRUE(port.has_ended(*a.fabric));
+}
+
 }  // namespace
 }  // namespace railyard
