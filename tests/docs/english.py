@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Texts that users read keep out the phrases of tests/docs/phrases.txt.
+"""Texts that users read keep out the phrases of tests/docs/phrases.txt, and no page says the same line twice.
 
 usage: tests/docs/english.py [--count]      --count: how often each phrase stands where, and ends with 0
 
@@ -49,6 +49,19 @@ def without_blocks(lines):  # commands and what they print
     return kept
 
 
+def twice(name, lines):
+    """What merging has left twice: long lines of prose."""
+    first, found = {}, 0
+    for number, line in enumerate(lines, 1):
+        if len(line) < 60 or line.lstrip().startswith("|"):
+            continue
+        if line in first:
+            found += 1
+            print(f"{name}:{number}: the same line as {first[line]}")
+        first.setdefault(line, number)
+    return found
+
+
 def main():
     phrases = {}
     for line in (ROOT / "tests/docs/phrases.txt").read_text().splitlines():
@@ -58,6 +71,8 @@ def main():
     found = 0
     counts = dict.fromkeys(phrases, 0)
     for name, kind, lines in texts():
+        if name.endswith(".md"):
+            found += twice(name, lines)
         for number, line in enumerate(lines, 1):
             # A phrase may go on in the next line.
             both = re.sub(r"\s+", " ", line + " " + (lines[number] if number < len(lines) else "")).lower()
@@ -75,7 +90,7 @@ def main():
         for phrase, n in counts.items():
             print(f"{n:5}  {phrase}")
         return 0
-    print(f"{len(phrases)} phrases, {found} found")
+    print(f"{len(phrases)} phrases, {found} lines not as they should be")
     return 1 if found else 0
 
 
