@@ -62,7 +62,9 @@ void add_protocol(collectives::CollectiveShape& shape, std::uint32_t ranks, cons
   const collectives::NcclSystem system = collectives::nccl_system(ranks, shape.host, shape.rail, shape.tray,
                                                                   options.scale_up_rate, options.nic_rate);
   collectives::ProtocolChoice choice{&shape.used_algorithm(), options.protocol};
-  if (options.protocol == collectives::Protocol::kAuto)
+  if (options.protocol == collectives::Protocol::kAuto && collective.protocol != collectives::Protocol::kNone)
+    choice.protocol = collective.protocol;
+  else if (options.protocol == collectives::Protocol::kAuto)
     choice = collectives::nccl_choice(shape.operation, shape.algorithm, collective.octets, system);
   shape.algorithm = choice.algorithm;
   if (options.step_costs)
@@ -111,7 +113,7 @@ collectives::CollectiveShape shape_of(const JobGraph& graph, const Collective& c
 const collectives::CollectiveShape& Shapes::of(const Collective& collective) {
   const auto make = [&] { return shape_of(graph_, collective, options_); };
   if (!collective.matrix.empty()) return last_ = make();
-  const auto [found, is_new] = known_.try_emplace({collective.communicator, collective.operation, collective.algorithm,
+  const auto [found, is_new] = known_.try_emplace({collective.communicator, collective.operation, collective.algorithm, collective.protocol,
                                                    collective.octets, collective.root, collective.channels});
   if (is_new) found->second = make();
   return found->second;

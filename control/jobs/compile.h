@@ -27,7 +27,7 @@ struct CompileOptions {
   const collectives::Algorithm* algorithm = nullptr;
   collectives::ReductionNetwork reduction{};
   std::vector<double> slowness{};     // by rank: how many times as long computing takes it; empty: all are alike
-  // NCCL's protocol of all collectives, or as it chooses for each; sends are Simple, or LL if they are small (kAuto).
+  // NCCL's protocol of all collectives, or as it chooses for each (kAuto: what the trace says it took, else its model); sends are Simple, or LL if they are small (kAuto).
   collectives::Protocol protocol = collectives::Protocol::kNone;
   bool step_costs = true;    // messages cost what the protocol says
   double scale_up_rate = 0;  // GB/s of each rank; 0: there is none
@@ -68,9 +68,9 @@ class Shapes {
   const collectives::CollectiveShape& of(const Collective& collective);
 
  private:
-  // Communicator, operation, algorithm, octets, root, channels.
-  using Kind = std::tuple<std::uint32_t, collectives::Operation, const collectives::Algorithm*, std::uint64_t, std::uint32_t,
-                          std::uint32_t>;
+  // Communicator, operation, algorithm, protocol, octets, root, channels.
+  using Kind = std::tuple<std::uint32_t, collectives::Operation, const collectives::Algorithm*, collectives::Protocol,
+                          std::uint64_t, std::uint32_t, std::uint32_t>;
 
   const JobGraph& graph_;
   const CompileOptions& options_;

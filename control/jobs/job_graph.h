@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "control/collectives/operation.h"
+#include "control/collectives/protocol.h"
 #include "dataplane/base/time.h"
-
-namespace railyard::collectives {
-struct Algorithm;
-}
 
 namespace railyard::jobs {
 
@@ -48,6 +45,8 @@ struct Operation {
 struct Collective {
   collectives::Operation operation = collectives::Operation::kAllReduce;
   const collectives::Algorithm* algorithm = nullptr;  // nullptr: the usual one
+  // What NCCL took, if the trace knows; else kNone. Of interest where the lab asks for NCCL's choice.
+  collectives::Protocol protocol = collectives::Protocol::kNone;
   std::uint32_t communicator = 0;  // JobGraph::communicators: its ranks, in their order
   std::uint64_t octets = 0;        // as nccl-tests counts it (collectives::OperationTraits::size_means)
   std::uint32_t root = 0;          // place in the communicator

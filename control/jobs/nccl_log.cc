@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "control/jobs/graph_builder.h"
+#include "control/jobs/nccl_choices.h"
 
 namespace railyard::jobs {
 namespace {
@@ -100,6 +101,7 @@ class Reader {
     const std::size_t info = line.find(kInfo);
     if (info == line.npos) return {};
     const std::string_view text = line.substr(info + kInfo.size());
+    if (NcclChoices::is_one(text)) return choices_.add(process_of(line.substr(0, info)), text, line_);
     const bool begins = text.contains(" commId ") && text.contains(" rank ") && text.contains("nranks ");
     const auto name = std::ranges::find_if(kNames, [&](const Name& n) {
       return text.starts_with(n.text) && text.substr(n.text.size()).starts_with(": opCount ");
@@ -218,6 +220,12 @@ class Reader {
                                            e.octets, first.name->text, first.octets, first.line));
         }
         o.collective = found->second;
+        // Before 2.24 rank 0 alone says so.
+        if (const auto choice = choices_.of(e.process, e.name->text, e.octets, e.line)) {
+          Collective& c = build.at(o.collective);
+          c.algorithm = choice->algorithm;
+          c.protocol = choice->protocol;
+        }
       } else {
         o.peer = rank_of_[processes.at(static_cast<std::uint32_t>(e.root))];
         o.tag = static_cast<std::uint32_t>(member.id ^ (member.id >> 32));
@@ -244,6 +252,7 @@ class Reader {
   std::vector<Entry> entries_;
   std::vector<Member> entry_members_;
   std::map<std::size_t, std::uint32_t> rank_of_;  // by process
+  NcclChoices choices_;
   std::vector<std::size_t> firsts_;               // by collective: its first entry
 };
 

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/collectives/registry.h"
+
 namespace railyard::jobs {
 namespace {
 
@@ -81,6 +83,24 @@ TEST(NcclLog, SendsAndReceivesOfAGroupGoAtOnce) {
   EXPECT_EQ(own[0].peer, 1u);
   EXPECT_TRUE(own[1].after.empty());
   EXPECT_THAT(own[2].after, ElementsAre(0u, 1u));
+}
+
+TEST(NcclLog, KnowsWhichAlgorithmAndProtocolWereTaken) {
+  const std::string old = info(0, "4000 Bytes -> Algo 0 proto 1 time 54.707825");  // rank 0 alone says it
+  const JobGraph g = read(two() + operation(0, "AllReduce", 0xa, 2, 0, 1000) + old + operation(0, "AllReduce", 0xa, 2, 1, 1000) +
+                          info(0, "AllReduce: 4000 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..15}") +
+                          operation(0, "AllGather", 0xa, 2, 2, 500) + operation(1, "AllReduce", 0xb, 2, 0, 1000) +
+                          operation(1, "AllReduce", 0xb, 2, 1, 1000) + operation(1, "AllGather", 0xb, 2, 2, 500));
+  ASSERT_EQ(g.collectives.size(), 3u);
+  EXPECT_EQ(g.collectives[0].algorithm, &collectives::kRing) << "what names the operation goes before what does not";
+  EXPECT_EQ(g.collectives[1].algorithm, &collectives::kRing);
+  EXPECT_EQ(g.collectives[1].protocol, collectives::Protocol::kSimple);
+  EXPECT_EQ(g.collectives[2].algorithm, &collectives::kTree) << "4000 bytes of two ranks: a line without a name";
+  const JobGraph alone = read(two() + operation(0, "AllReduce", 0xa, 2, 0, 1000) + old + operation(1, "AllReduce", 0xb, 2, 0, 1000));
+  EXPECT_EQ(alone.collectives[0].algorithm, &collectives::kTree);
+  EXPECT_EQ(alone.collectives[0].protocol, collectives::Protocol::kLl128);
+  EXPECT_THAT(error_of(two() + info(0, "4000 Bytes -> Algo 9 proto 1")), HasSubstr("3: this choice has no size, algorithm and protocol"));
+  EXPECT_THAT(error_of(two() + info(0, "AllReduce: x Bytes -> Algo RING proto LL")), HasSubstr("3: this choice"));
 }
 
 TEST(NcclLog, SaysWhatIsWrongAndWhere) {
