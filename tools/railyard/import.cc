@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "control/export/from_containerlab.h"
+#include "control/import/from_astra_sim.h"
 #include "control/import/from_lldp.h"
 #include "control/import/from_sonic.h"
 #include "control/spec/load.h"
@@ -22,6 +23,7 @@ struct ImportOptions {
   std::vector<std::string> files;
   std::vector<std::string> switches;
   std::string lookup;
+  std::string trace;
   std::string output;
   bool qos_only = false;
 };
@@ -33,32 +35,70 @@ std::string import_lldp(const ImportOptions& o, const std::string& first) {
   return importing::from_lldp(outputs);
 }
 
-void refuse(bool given, const char* option, const char* format) {
-  if (given)
-    throw CLI::ValidationError(option,
-                               fmt::format("found with a file of {}; expected config_db.json of SONiC", format));
+// `given`: whether the option was, with a file of a format that has no use for it.
+void refuse(bool given, const char* option, std::string_view format, std::string_view expected) {
+  if (given) throw CLI::ValidationError(option, fmt::format("found with a file of {}; expected {}", format, expected));
+}
+
+constexpr std::string_view kSonicFile = "config_db.json of SONiC", kContainerlabFile = "a file of containerlab",
+                           kAstraSimFile = "a network description of ASTRA-sim";
+
+std::string import_astra_sim(const ImportOptions& o, std::string network) {
+  if (o.files.size() > 2)
+    throw CLI::ValidationError(
+        "FILE",
+        fmt::format("found {} files; expected a network and a system description of ASTRA-sim", o.files.size()));
+  importing::AstraSimInput input{.network = std::move(network),
+                                 .network_file = o.files.front(),
+                                 .system = {},
+                                 .system_file = {},
+                                 .trace = o.trace};
+  if (o.files.size() == 2) {
+    input.system_file = o.files.back();
+    input.system = spec::read_file(o.files.back());
+    if (!importing::is_astra_system(*input.system))
+      throw CLI::ValidationError("FILE",
+                                 fmt::format("{}: found no key such as all-reduce-implementation; expected a system "
+                                             "description of ASTRA-sim",
+                                             o.files.back()));
+  }
+  return importing::from_astra_sim(input);
 }
 
 // The format follows from the content of the first file.
 std::string import_files(const ImportOptions& o) {
   const std::string& file = o.files.front();
   const std::string text = spec::read_file(file);
-  const bool lldp = importing::is_lldp(text);
-  if (!lldp && o.files.size() > 1)
-    throw CLI::ValidationError("FILE", fmt::format("found {} files; expected one, or several of LLDP", o.files.size()));
-  if (!lldp && importing::is_config_db(text, file)) {
-    if (!o.switches.empty())
-      throw CLI::ValidationError("--switch", "found with SONiC's config_db.json; expected a file of containerlab");
+  const auto none_of_sonic = [&](std::string_view format) {
+    refuse(!o.lookup.empty(), "--lookup", format, kSonicFile);
+    refuse(o.qos_only, "--qos-only", format, kSonicFile);
+  };
+  if (importing::is_lldp(text)) {
+    none_of_sonic("LLDP");
+    refuse(!o.switches.empty(), "--switch", "LLDP", kContainerlabFile);
+    refuse(!o.trace.empty(), "--trace", "LLDP", kAstraSimFile);
+    return import_lldp(o, text);
+  }
+  if (importing::is_astra_network(text)) {
+    none_of_sonic("ASTRA-sim");
+    refuse(!o.switches.empty(), "--switch", "ASTRA-sim", kContainerlabFile);
+    return import_astra_sim(o, text);
+  }
+  if (o.files.size() > 1)
+    throw CLI::ValidationError(
+        "FILE", fmt::format("found {} files; expected one, several of LLDP, or two of ASTRA-sim (the network "
+                            "first)",
+                            o.files.size()));
+  if (importing::is_config_db(text, file)) {
+    refuse(!o.switches.empty(), "--switch", "SONiC", kContainerlabFile);
+    refuse(!o.trace.empty(), "--trace", "SONiC", kAstraSimFile);
     std::optional<importing::PgProfileLookup> lookup;
     if (!o.lookup.empty()) lookup.emplace(spec::read_file(o.lookup), o.lookup);
     return importing::from_sonic(text, file, lookup.value_or(importing::PgProfileLookup()), o.qos_only);
   }
-  refuse(!o.lookup.empty(), "--lookup", lldp ? "LLDP" : "containerlab");
-  refuse(o.qos_only, "--qos-only", lldp ? "LLDP" : "containerlab");
-  if (!lldp) return exporting::from_containerlab(text, file, o.switches);
-  if (!o.switches.empty())
-    throw CLI::ValidationError("--switch", "found with a file of LLDP; expected a file of containerlab");
-  return import_lldp(o, text);
+  none_of_sonic("containerlab");
+  refuse(!o.trace.empty(), "--trace", "containerlab", kAstraSimFile);
+  return exporting::from_containerlab(text, file, o.switches);
 }
 
 }  // namespace
@@ -67,10 +107,15 @@ void add_import(CLI::App* command, int&) {
   auto o = std::make_shared<ImportOptions>();
   command
       ->add_option("FILE", o->files,
-                   "config_db.json of SONiC, a topology file of containerlab, or lldpcli's neighbours of each switch")
+                   "config_db.json of SONiC, a topology file of containerlab, lldpcli's neighbours of each switch, or "
+                   "the network "
+                   "and system description of ASTRA-sim")
       ->required();
   command->add_option("-o,--output", o->output, "Write the fabric file to FILE")->type_name("FILE");
   command->add_option("--lookup", o->lookup, "SONiC: pg_profile_lookup.ini, for lossless groups that have no profile")
+      ->type_name("FILE");
+  command
+      ->add_option("--trace", o->trace, "ASTRA-sim: the workload that the fabric file names (default: an all-reduce)")
       ->type_name("FILE");
   command->add_flag("--qos-only", o->qos_only, "SONiC: print only `qos`, to paste into a fabric file");
   command
@@ -81,14 +126,16 @@ void add_import(CLI::App* command, int&) {
   command->footer(
       "The format follows from the content. Of SONiC it prints one switch with its QoS profile, a host at each link, "
       "and an\n"
-      "incast in the lossless class. Of containerlab and LLDP it prints nodes and links. Comments list what is left "
-      "out.\n"
+      "incast in the lossless class. Of containerlab and LLDP it prints nodes and links, of ASTRA-sim hosts with "
+      "their\n"
+      "scale-up network, a fabric and a collective. Comments list what is left out.\n"
       "`railyard docs` has the details (import.md).\n"
       "Examples:\n"
       "  railyard import config_db.json -o lab.yaml && railyard run lab.yaml\n"
       "  railyard import config_db.json --lookup pg_profile_lookup.ini --qos-only\n"
       "  railyard import lab.clab.yml --switch 'frr*' > lab.yaml\n"
-      "  railyard import leaf1.json leaf2.json spine1.json > lab.yaml");
+      "  railyard import leaf1.json leaf2.json spine1.json > lab.yaml\n"
+      "  railyard import network.yml system.json --trace workload.0.et -o lab.yaml && railyard estimate lab.yaml");
   command->callback([=] {
     std::optional<ResultFile> file;
     const std::string text = import_files(*o);
