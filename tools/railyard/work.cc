@@ -53,6 +53,12 @@ nlohmann::json reachable(const LabDir& lab, const std::string& host) {
   return about;
 }
 
+// What this process becomes will see the NICs of the host.
+void enter_application(const nlohmann::json& about, DeviceNodes nodes) {
+  for (const auto& [name, value] : application_environment(about["location"].get<std::string>(), nodes))
+    ::setenv(name.c_str(), value.c_str(), 1);
+}
+
 // Without words: a shell.
 int exec(const std::string& lab_name, const std::string& host, DeviceNodes nodes, std::vector<std::string> words) {
   const LabDir lab = chosen_lab(lab_name);
@@ -78,8 +84,7 @@ int exec(const std::string& lab_name, const std::string& host, DeviceNodes nodes
     return guest::run_at_standard_streams(address, {.arguments = std::move(words)});
   }
   if (kind == "application") {
-    for (const auto& [name, value] : application_environment(about["location"].get<std::string>(), nodes))
-      ::setenv(name.c_str(), value.c_str(), 1);
+    enter_application(about, nodes);
     if (words.empty()) words.push_back(login_shell());
     if (const auto why = why_not_for(words[0])) fmt::print(stderr, "railyard: warning: {}\n", *why);
     words.insert(words.begin(), {"sh", "-c", "exec \"$@\"", "railyard exec"});
@@ -132,6 +137,7 @@ int agent(const std::string& lab_name, const std::string& host, const std::vecto
   const auto socket = about["socket"].get<std::string>();
   const std::string token = "RAILYARD_AGENT_TOKEN=" + about["token"].get<std::string>();
   if (where["kind"] != "vm") {
+    if (where["kind"] == "application") enter_application(where, DeviceNodes::kMade);
     std::vector<std::string> words{"env", token, program, "--lab", "unix:" + socket, "--name", host};
     words.insert(words.end(), more.begin(), more.end());
     if (where["kind"] == "namespace")
@@ -287,8 +293,8 @@ void add_agent(CLI::App* command, int& exit_code) {
   auto more = std::make_shared<std::vector<std::string>>();
   command->add_option("ARGUMENT", *more, "Arguments of railyard-agent, e.g. --device rxe2: everything after HOST");
   command->footer(
-      "The agent runs in the host's virtual machine or namespace, or else on this machine. On other machines "
-      "start\nrailyard-agent directly. The agent exits when the lab stops.\n"
+      "The agent runs in the host's virtual machine or namespace, with the devices of a host of applications, or else on\n"
+      "this machine. On other machines start railyard-agent directly. The agent exits when the lab stops.\n"
       "Example:\n  railyard agent h1 & railyard agent h2 & sleep 5; railyard status");
   command->callback([=, &exit_code] { exit_code = agent(*lab, *host, *more); });
 }
