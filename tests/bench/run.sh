@@ -4,7 +4,7 @@
 # usage: tests/bench/run.sh [--runs N] [--json] [NAME...]
 #   --runs N   runs of each figure (default 5)
 #   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live scrape start memory parts qps
-#              roce uet recovery uet-numbers uet-numbers-large applications
+#              roce uet recovery uet-numbers uet-numbers-large applications jobs
 #   --json     of uet-numbers and uet-numbers-large: a line of JSON for each row
 # Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
 set -euo pipefail
@@ -523,6 +523,28 @@ if is_wanted scrape; then
   done | awk '{ print $1 * 1000 }' >"$work/figures"
   row "  scrape of 64 switches, 256 hosts ($(grep -vc '^#' "$work/metrics") samples)" ms '<= 100'
   "$railyard" down wide >/dev/null
+fi
+
+# The CPU time of a command in s, and the most memory that it had in GiB.
+costs() {
+  python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+r = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(r.ru_utime + r.ru_stime, r.ru_maxrss / 2**20)' "$@"
+}
+if is_wanted jobs; then
+  printf '\nCollectives and jobs, one worker\n'
+  for (( i = 0; i < runs; ++i )); do "$railyard" run "$here/allreduce-128.yaml" --json >"$work/report"; jq -r '.engine.cpu_seconds' "$work/report"; done >"$work/figures"
+  row '  all-reduce of 64 MiB, ring of 128 ranks, 400 Gb/s' 's of CPU' '<= 1.5'
+  figures "$per_core" "$here/allreduce-128.yaml" >"$work/figures"
+  row '  ... its packets' 'M packet-hops/core-second' -
+  for transport in roce uet; do
+    for (( i = 0; i < runs; ++i )); do
+      costs "$railyard" estimate "$root/topologies/designs/job-1024-gpus.yaml" --set "jobs.train.transport=$transport"
+    done >"$work/costs"
+    awk '{ print $1 }' "$work/costs" >"$work/figures"; row "  estimate: a step of Llama 3 70B on 1,024 GPUs, $transport" 's of CPU' '<= 60'
+    awk '{ print $2 }' "$work/costs" >"$work/figures"; row '  ... memory' GiB '<= 4'
+  done
 fi
 
 if is_wanted start; then
