@@ -8,6 +8,7 @@
 
 #include "control/api/message.h"
 #include "control/daemon/live_lab.h"
+#include "control/spec/collective_ranks.h"
 #include "dataplane/nic/host.h"
 
 namespace railyard::daemon {
@@ -37,17 +38,32 @@ json LiveLab::collective_states() {
   return *out;
 }
 
+namespace {
+
+// How many iterations have been begun. A rank may be one ahead of others. Those that have no part in one, as storage or as a
+// copy that was left out, go through it at once, so they do not count.
+std::size_t begun_iterations(const spec::CollectiveSpec& spec, const build::Collective& collective) {
+  std::size_t begun = 0;
+  for (std::size_t r = 0; r < collective.rank_count(); ++r) {
+    const std::size_t own = collective.ranks[r]->started().size();
+    if (own > 0 && spec::takes_part(spec, collective.rank_count(), static_cast<std::uint32_t>(r), own - 1))
+      begun = std::max(begun, own);
+  }
+  return begun;
+}
+
+}  // namespace
+
 json LiveLab::stop_collective(const build::Collective& collective) {
-  const std::string name = session_.lab().spec().collectives[collective.spec].name;
+  const spec::CollectiveSpec& spec = session_.lab().spec().collectives[collective.spec];
+  const std::string& name = spec.name;
   if (stopped_collectives_.contains(name)) throw ApiError(409, fmt::format("collective {} is already stopped", name));
-  const Instant at = wait(ask("stop " + name, [name, &collective](Engine& engine, Instant) {
+  const Instant at = wait(ask("stop " + name, [&name, &spec, &collective](Engine& engine, Instant) {
     engine.settle(engine.reached());
     if (std::ranges::all_of(collective.ranks, &CollectiveRank::complete))
       throw ApiError(409, fmt::format("collective {} has ended; `railyard again {}` repeats it", name, name));
-    // A rank may be an iteration ahead of others: all finish that one.
-    std::size_t begun = 0;
-    for (const CollectiveRank* rank : collective.ranks) begun = std::max(begun, rank->started().size());
-    for (CollectiveRank* rank : collective.ranks) rank->hold_after(static_cast<std::uint32_t>(begun));
+    const auto begun = static_cast<std::uint32_t>(begun_iterations(spec, collective));
+    for (CollectiveRank* rank : collective.ranks) rank->hold_after(begun);
   }));
   stopped_collectives_.insert(name);
   return {{"name", name}, {"what", "collective"}, {"effective_seconds", seconds(at - Instant{})}};

@@ -57,6 +57,45 @@ TEST_F(LiveCollectives, OneIsStoppedBetweenIterationsAndGoesOn) {
             "collective long is still running; `railyard stop long` stops it");
 }
 
+// The ranks of a copy that was left out are through with all steps at once.
+class LiveElasticJob : public RunningLabFixture {
+ protected:
+  LiveElasticJob()
+      : RunningLabFixture(R"(name: x
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host }, h3: { kind: host }, s1: { kind: host } }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2], [h3:1, leaf1:3], [s1:1, leaf1:4]]
+jobs:
+  - name: train
+    model: { layers: 1, hidden: 64, heads: 1, feed-forward: 64, vocabulary: 64, sequence: 16 }
+    parallelism: { dp: 3 }
+    ranks: [h1, h2, h3]
+    storage: [s1]
+    checkpoint: { every: 1 }
+    failures: [{ step: 1, restart: 1us, rank: 2, elastic: smaller-batch }]
+    forward: 500us
+    backward: 500us
+    steps: 10000
+run: { clock: wall, memory: 256MiB, scale: 1/10 }
+)") {}
+  std::size_t done() {
+    std::size_t n = 0;
+    const json all = ask("GET", "/collectives");
+    for (const json& i : all["collectives"][0]["iterations"]) n += i["time_ns"].is_null() ? 0 : 1;
+    return n;
+  }
+};
+
+TEST_F(LiveElasticJob, IsStoppedBetweenTwoSteps) {
+  while (done() < 3) std::this_thread::yield();
+  ask("POST", "/stop", {{"name", "train"}});
+  const std::size_t then = done();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // ten steps of time
+  const std::size_t later = done();
+  EXPECT_LE(later, then + 2) << "the step that had begun, and at most one that a rank was ahead";
+  ask("POST", "/again", {{"name", "train"}});
+  while (done() < later + 3) std::this_thread::yield();
+}
+
 TEST_F(LiveCollectives, OneThatHasEndedIsRepeated) {
   while (!collective("short")["completed"]) std::this_thread::yield();
   EXPECT_EQ(error_of(409, "POST", "/stop", {{"name", "short"}}),
