@@ -214,27 +214,45 @@ void set_busy(CollectiveReport& r) {
                                          static_cast<double>(*r.median_ns));
 }
 
-// The slowest rank, if its compute time is more than a tenth above the median; of a job or trace, over what that says.
+// How long the schedule of a job or trace has a rank compute in its first `repeats` repeats.
+Duration said_computing(const jobs::JobGraph& graph, std::size_t rank, std::size_t repeats) {
+  Duration all{};
+  for (const jobs::Operation& o : graph.ranks[rank]) {
+    if (!o.computes()) continue;
+    const std::vector<std::uint32_t>& goes = graph.occasions[o.occasion];
+    const auto times = o.occasion == 0 ? static_cast<std::ptrdiff_t>(repeats) : std::ranges::lower_bound(goes, repeats) - goes.begin();
+    all += o.time * times;
+  }
+  return all;
+}
+
+// The slowest rank, if its compute time is more than a tenth above the median; of a job or trace, over what that says, among
+// ranks that compute at all.
 std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab& lab,
                                                           const build::Collective& collective) {
-  std::vector<double> times;
-  const auto& graph = lab.spec().collectives[collective.spec].traced.graph;
-  for (std::size_t r = 0; r < collective.rank_count(); ++r) {
-    times.push_back(seconds(collective.ranks[r]->computed()));
-    if (graph == nullptr) continue;
-    // Schedules give some ranks more to do: against what it says.
-    Duration said{};
-    for (const jobs::Operation& o : graph->ranks[r]) said += o.computes() ? o.time : Duration{};
-    times.back() = said > Duration{} ? times.back() / seconds(said) : 0;
+  struct Time {
+    double time;
+    std::uint32_t rank;
+  };
+  std::vector<Time> times;
+  const spec::TraceSpec& traced = lab.spec().collectives[collective.spec].traced;
+  for (std::uint32_t r = 0; r < collective.rank_count(); ++r) {
+    const CollectiveRank& rank = *collective.ranks[r];
+    Duration said{1'000'000'000'000};
+    if (traced.graph != nullptr) {
+      // Schedules give some ranks more to do: against what it says.
+      said = said_computing(traced.whole(), r, rank.finished().size());
+      if (said == Duration{}) continue;
+    }
+    times.push_back({seconds(rank.computed()) / seconds(said), r});
   }
-  const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
-  const double longest = times[slowest];
-  std::ranges::sort(times);
-  const double median = times[(times.size() - 1) / 2];
+  if (times.empty()) return std::nullopt;
+  std::ranges::stable_sort(times, std::ranges::greater{}, &Time::time);
+  const Time& slowest = times.front();
+  const double median = times[times.size() / 2].time;
   constexpr double kWorthSaying = 1.1;
-  if (median <= 0 || longest < kWorthSaying * median) return std::nullopt;
-  return CollectiveReport::Job::Straggler{
-      Where{lab, collective}.rank(static_cast<std::uint32_t>(slowest)), longest / median};
+  if (median <= 0 || slowest.time < kWorthSaying * median) return std::nullopt;
+  return CollectiveReport::Job::Straggler{Where{lab, collective}.rank(slowest.rank), slowest.time / median};
 }
 
 std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& collective) {

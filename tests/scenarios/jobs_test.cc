@@ -334,6 +334,12 @@ TEST(ElasticJobs, LeaveOutTheWholeCopyOfARank) {
   const report::CollectiveReport c = run(s);
   ASSERT_TRUE(c.verified) << c.stalled << c.wrong;
   EXPECT_EQ(c.storage->eras[1].copies, 1);
+  EXPECT_FALSE(c.job->straggler) << "h1 and h3 compute in more steps, as they are asked to";
+  Scenario slow(lab, {"jobs.train.parallelism={ pp: 2, dp: 2 }", "jobs.train.stragglers=[{ ranks: [3], factor: 1.5 }]"});
+  const report::CollectiveReport with = run(slow);
+  ASSERT_TRUE(with.job->straggler);
+  EXPECT_EQ(with.job->straggler->rank, "rank 3 (h4)");
+  EXPECT_NEAR(with.job->straggler->factor, 1.5, 0.001);
   EXPECT_GT(s.at("h1:1", 3).tx_octets, 2 * s.at("h2:1", 3).tx_octets) << "h2 and h4 have nothing more to do";
   EXPECT_GT(s.at("h3:1", 3).tx_octets, 2 * s.at("h4:1", 3).tx_octets);
 }
