@@ -62,7 +62,8 @@ struct Degraded {
   }
 };
 
-// Octets on the wire per octet of payload: headers, FCS, preamble and gap of RoCEv2 and UET over IPv4, about 82 a packet.
+// Octets on the wire per octet of payload: headers, FCS, preamble and gap of RoCEv2 and UET over IPv4, about 82 a
+// packet.
 double wire_factor(const spec::TrafficSpec& t) {
   constexpr double kPerPacket = 82;
   const double payload = std::min(static_cast<double>(t.roce.path_mtu), static_cast<double>(t.roce.message));
@@ -125,8 +126,10 @@ std::vector<FlowDamage> flow_damages(const spec::Lab& lab, const HuntJson& repor
     const auto name = f["name"].get<std::string>();
     const spec::TrafficSpec* const traffic = traffic_of(lab, name);
     const double alone = number(f, "ideal_ns", 0);
-    const auto from = spec::parse_port_name(f["src"].get<std::string>()), to = spec::parse_port_name(f["dst"].get<std::string>());
-    if (!traffic || alone <= 0 || !from || !to || degraded.cut_off.contains(*to) || degraded.cut_off.contains(*from)) continue;
+    const auto from = spec::parse_port_name(f["src"].get<std::string>()),
+               to = spec::parse_port_name(f["dst"].get<std::string>());
+    if (!traffic || alone <= 0 || !from || !to || degraded.cut_off.contains(*to) || degraded.cut_off.contains(*from))
+      continue;
     const std::vector<estimate::LinkUse>& path = network.path(*from, *to, true, 0);
     if (path.empty()) continue;
     FlowDamage d{name, static_cast<double>(traffic->bytes.n), number(f, "start_ns", 0), number(f, "fct_ns", 0), alone};
@@ -177,7 +180,9 @@ Damage damage_of(Hurt hurt, const spec::Lab& lab, const HuntJson& report) {
     }
     d.value = 1 - sum / octets;
   } else {
-    const auto ends = [](double FlowDamage::*time) { return [time](const FlowDamage& f) { return f.start_ns + f.*time; }; };
+    const auto ends = [](double FlowDamage::*time) {
+      return [time](const FlowDamage& f) { return f.start_ns + f.*time; };
+    };
     const FlowDamage& last = *std::ranges::max_element(flows, {}, ends(&FlowDamage::fct_ns));
     d.worst_flow = last.name;
     d.measured_ns = ends(&FlowDamage::fct_ns)(last);

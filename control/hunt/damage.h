@@ -36,15 +36,16 @@ struct FlowDamage {
 // FCT of each flow of a report if all flows shared links perfectly: fluid, with max-min fair rates at every instant
 // (control/estimate/max_min.h) over all shortest paths, plus latency; never less than its FCT on an empty fabric
 // (report.json: ideal_ns). Framing is counted; ACKs are not. `faults` of the lab slow down the ideal as well, for the
-// whole run: rates are reduced, links that are down or flap are not there, slow hosts have slow links. Flows that end at
-// a host that a PFC storm, or a dead link, cuts off have no ideal and are left out: their own damage says nothing.
+// whole run: rates are reduced, links that are down or flap are not there, slow hosts have slow links. Flows that end
+// at a host that a PFC storm, or a dead link, cuts off have no ideal and are left out: their own damage says nothing.
 // `lab` is that of the run.
 std::vector<FlowDamage> flow_damages(const spec::Lab& lab, const nlohmann::ordered_json& report);
 
 struct Damage {
   double value = 0;  // 0: as good as can be; 1: nothing gets through
-  // goodput: 1 - mean over flows of ideal / FCT, weighted by bytes. p99: 1 - 1 / the 99th percentile of FCT / ideal. jct:
-  // 1 - ideal / completion of the last flow. pause: the largest share of time for which PFC paused a class of a port.
+  // goodput: 1 - mean over flows of ideal / FCT, weighted by bytes. p99: 1 - 1 / the 99th percentile of FCT / ideal.
+  // jct: 1 - ideal / completion of the last flow. pause: the largest share of time for which PFC paused a class of a
+  // port.
   double measured_ns = 0, ideal_ns = 0;  // of jct and of the worst flow otherwise
   std::string worst_flow;
   // Counters that rise before damage does, as in Collie (section 4.2 of its paper): 0..1 each.

@@ -15,8 +15,12 @@ constexpr std::size_t kPatience = 5;                      // rounds without a ne
 class Annealing {
  public:
   Annealing(const Space& space, const HuntPlan& plan, const Try& tries, Found& found)
-      : space_(space), tries_(tries), found_(found), draw_(plan.seed, "hunt"),
-        random_(part(plan, kRandomPart)), search_(part(plan, kSearchPart)) {}
+      : space_(space),
+        tries_(tries),
+        found_(found),
+        draw_(plan.seed, "hunt"),
+        random_(part(plan, kRandomPart)),
+        search_(part(plan, kSearchPart)) {}
 
   void run() {
     while (found_.runs < random_) {
@@ -64,7 +68,8 @@ class Annealing {
   }
   // Metropolis. The temperature falls geometrically with the runs.
   bool accepts(double now, double next) {
-    const double gone = static_cast<double>(found_.runs - random_) / static_cast<double>(std::max<std::size_t>(1, search_ - random_));
+    const double gone =
+        static_cast<double>(found_.runs - random_) / static_cast<double>(std::max<std::size_t>(1, search_ - random_));
     const double temperature = kHot * std::pow(kCold / kHot, gone);
     constexpr std::size_t kSteps = 1'000'000;
     const double chance = static_cast<double>(draw_.below(kSteps)) / static_cast<double>(kSteps);

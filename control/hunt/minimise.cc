@@ -70,7 +70,8 @@ class Minimising {
     const auto with = [&](const std::vector<std::string>& some) {
       Case c;
       for (const std::string& n : some)
-        (n[0] == 'f' ? c.faults : c.traffic).push_back((n[0] == 'f' ? whole.faults : whole.traffic)[std::stoul(n.substr(1))]);
+        (n[0] == 'f' ? c.faults : c.traffic)
+            .push_back((n[0] == 'f' ? whole.faults : whole.traffic)[std::stoul(n.substr(1))]);
       return c;
     };
     const int most = static_cast<int>(plan_.runs - std::min(plan_.runs, found_.runs));

@@ -16,7 +16,7 @@ namespace {
 
 using Transport = spec::TrafficSpec::Transport;
 
-constexpr double kLongest = 10;                     // x the time in which all data pass the slowest NIC
+constexpr double kLongest = 10;  // x the time in which all data pass the slowest NIC
 constexpr double kLeastSeconds = 1e-3;
 constexpr std::size_t kMostAllToAll = 8, kMostParticipants = 32;
 
@@ -103,8 +103,7 @@ std::size_t Space::index_of(const std::vector<Feature>& features, std::string_vi
 
 Space::Space(const spec::Lab& lab, const SpaceOptions& options) : lab_(lab), options_(options) {
   for (const spec::PortName& n : spec::rank_nics(lab, {"*"})) near_nics_.push_back(spec::format(n));
-  if (near_nics_.size() < 2)
-    throw std::invalid_argument("expected at least two built-in NICs, which send and receive");
+  if (near_nics_.size() < 2) throw std::invalid_argument("expected at least two built-in NICs, which send and receive");
   nics_ = interleaved(lab, near_nics_);
   std::set<std::string> switches;
   for (const spec::NodeSpec& n : lab.nodes)
@@ -175,7 +174,8 @@ std::string Space::traffic_text(const Item& item, std::size_t number) const {
   }
   std::string text = fmt::format("{{ name: t{}, pattern: {}, from: [\"{}\"], to: [\"{}\"]", number, pattern,
                                  fmt::join(from, "\", \""), fmt::join(to, "\", \""));
-  for (const char* key : {"dscp", "transport", "operation", "message", "bytes", "outstanding", "qps", "flows", "start", "stagger"})
+  for (const char* key :
+       {"dscp", "transport", "operation", "message", "bytes", "outstanding", "qps", "flows", "start", "stagger"})
     text += fmt::format(", {}: {}", key, choice(traffic_, item, key));
   if (const std::string& rate = choice(traffic_, item, "rate"); rate != "greedy")
     text += fmt::format(", rate: {:.0f}bps", slowest_bps_ / (rate == "1/2" ? 2 : 10));
@@ -194,11 +194,13 @@ std::string Space::fault_text(const Item& item, std::size_t number) const {
     place = inner_links_[at % inner_links_.size()];
   const double bps = rate_of(lab_, place);
   std::string effect;
-  if (kind == "rate" || kind == "straggle") effect = fmt::format("{}: {}", kind, std::array{"1/2", "1/4", "1/10"}[severity]);
+  if (kind == "rate" || kind == "straggle")
+    effect = fmt::format("{}: {}", kind, std::array{"1/2", "1/4", "1/10"}[severity]);
   if (kind == "loss") effect = fmt::format("loss: {}", std::array{"0.01%", "0.1%", "1%"}[severity]);
   if (kind == "receive") effect = fmt::format("receive: {:.0f}bps", bps / std::array{2, 4, 10}[severity]);
   if (kind == "down") effect = "down: true";
-  if (kind == "flap") effect = fmt::format("flap: {{ down: {}, up: 20us }}", std::array{"5us", "20us", "50us"}[severity]);
+  if (kind == "flap")
+    effect = fmt::format("flap: {{ down: {}, up: 20us }}", std::array{"5us", "20us", "50us"}[severity]);
   if (kind == "ignore-pause") effect = "ignore-pause: true";
   if (kind == "pfc-storm") {
     const int dscp = std::stoi(traffic_[index_of(traffic_, "dscp")].choices[0]);

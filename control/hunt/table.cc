@@ -11,9 +11,7 @@ namespace {
 
 using HuntJson = nlohmann::ordered_json;
 
-std::string word(Hurt hurt) {
-  return std::ranges::find(hurt_words(), hurt, &HurtWord::hurt)->word;
-}
+std::string word(Hurt hurt) { return std::ranges::find(hurt_words(), hurt, &HurtWord::hurt)->word; }
 
 const Feature& feature_of(const Space& space, const Need& n) {
   return (n.of_fault ? space.fault_features() : space.traffic_features())[n.feature];
@@ -32,7 +30,8 @@ std::string need_text(const Report& r, const Space& space, const Need& n) {
 
 std::string damage_text(const Report& r) {
   const Damage& d = r.found.damage;
-  if (r.hurt == Hurt::kPause) return fmt::format("damage {:.3f}: PFC pauses a class of a port for {:.1f} % of the time", d.value, d.value * 100);
+  if (r.hurt == Hurt::kPause)
+    return fmt::format("damage {:.3f}: PFC pauses a class of a port for {:.1f} % of the time", d.value, d.value * 100);
   return fmt::format("damage {:.3f} ({}); {} takes {} instead of {}", d.value, word(r.hurt),
                      r.hurt == Hurt::kJct ? "all of it" : d.worst_flow,
                      report::figure_text(d.measured_ns, report::Unit::kNanoseconds),
@@ -63,19 +62,26 @@ std::string text(const Report& r, const Space& space) {
   for (std::size_t i = 0; i < c.traffic.size(); ++i) out += "  " + space.traffic_text(c.traffic[i], i + 1) + "\n";
   for (std::size_t i = 0; i < c.faults.size(); ++i) out += "  " + space.fault_text(c.faults[i], i + 1) + "\n";
   if (c.faults.empty()) out += "  no fault\n";
-  out += fmt::format("\nIt needs (with the simplest value instead, less than {:.0f} % of the damage remains):\n", 100 * r.plan.kept_share);
+  out += fmt::format("\nIt needs (with the simplest value instead, less than {:.0f} % of the damage remains):\n",
+                     100 * r.plan.kept_share);
   for (const Need& n : r.found.needs) out += "  " + need_text(r, space, n) + "\n";
   if (r.found.needs.empty()) out += "  nothing else: the simplest values of all features do it\n";
   if (!r.found.complete) out += "The budget ended before all features were made simpler.\n";
   out += fmt::format("\ndigest {}\n", r.digest);
-  if (!r.written.empty()) out += fmt::format("again: railyard run {0} --digest; causes: railyard doctor {0}\n", r.written);
+  if (!r.written.empty())
+    out += fmt::format("again: railyard run {0} --digest; causes: railyard doctor {0}\n", r.written);
   return out;
 }
 
 HuntJson json(const Report& r, const Space& space) {
   const Case& c = r.found.smallest;
-  HuntJson j = {{"file", r.file}, {"lab", r.lab}, {"hurt", word(r.hurt)}, {"seed", r.plan.seed.value},
-                {"cases", r.found.trials.size()}, {"runs", r.found.runs}, {"complete", r.found.complete}};
+  HuntJson j = {{"file", r.file},
+                {"lab", r.lab},
+                {"hurt", word(r.hurt)},
+                {"seed", r.plan.seed.value},
+                {"cases", r.found.trials.size()},
+                {"runs", r.found.runs},
+                {"complete", r.found.complete}};
   const auto& worst = r.found.trials[r.found.worst].damage;
   j["damage_found"] = worst ? HuntJson(worst->value) : HuntJson(nullptr);
   j["damage"] = r.found.damage.value;
@@ -97,7 +103,8 @@ HuntJson json(const Report& r, const Space& space) {
   j["set"] = space.sets(c);
   j["digest"] = r.digest;
   j["damages"] = HuntJson::array();
-  for (const Trial& t : r.found.trials) j["damages"].push_back(t.damage ? HuntJson(t.damage->value) : HuntJson(nullptr));
+  for (const Trial& t : r.found.trials)
+    j["damages"].push_back(t.damage ? HuntJson(t.damage->value) : HuntJson(nullptr));
   return j;
 }
 

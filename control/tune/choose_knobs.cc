@@ -92,14 +92,13 @@ std::pair<const Knob*, Bounds> read_range(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::size_t dots = text.find("..");
   if (equals == text.npos || dots == text.npos || dots < equals)
-    throw std::invalid_argument(
-        fmt::format("--range: '{}': expected KNOB=FROM..TO, e.g. ecn.kmin=10KB..2MB", text));
+    throw std::invalid_argument(fmt::format("--range: '{}': expected KNOB=FROM..TO, e.g. ecn.kmin=10KB..2MB", text));
   const Knob& knob = knob_named(text.substr(0, equals), "--range");
   const auto low = read_value(knob.kind, text.substr(equals + 1, dots - equals - 1));
   const auto high = read_value(knob.kind, text.substr(dots + 2));
   if (!low || !high || *low >= *high || (knob.logarithmic && *low <= 0))
-    throw std::invalid_argument(
-        fmt::format("--range: '{}': expected an ascending range such as {}={}", text, knob.name, example_of(knob.kind)));
+    throw std::invalid_argument(fmt::format("--range: '{}': expected an ascending range such as {}={}", text, knob.name,
+                                            example_of(knob.kind)));
   return {&knob, {*low, *high}};
 }
 
@@ -181,8 +180,9 @@ std::vector<ChosenKnob> choose_knobs(const spec::Lab& lab, const std::vector<std
   for (const Knob& knob : knob_table())
     if (names.empty() && knob.by_default) add(knob);
   if (out.empty())
-    throw std::invalid_argument(fmt::format(
-        "--knobs: none of those by default applies ({}); expected knobs that do, of: {}", why, fmt::join(knob_names(), ", ")));
+    throw std::invalid_argument(
+        fmt::format("--knobs: none of those by default applies ({}); expected knobs that do, of: {}", why,
+                    fmt::join(knob_names(), ", ")));
   for (const std::string& text : ranges) {
     const auto [knob, bounds] = read_range(text);
     const auto found = std::ranges::find(out, knob, &ChosenKnob::knob);

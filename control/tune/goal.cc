@@ -28,7 +28,8 @@ double largest_pause_share(const nlohmann::ordered_json& report) {
 std::optional<double> fct_p999(const nlohmann::ordered_json& report) {
   std::vector<double> times;
   for (const auto& flow : report["flows"])
-    if (const auto fct = flow.find("fct_ns"); fct != flow.end() && fct->is_number()) times.push_back(fct->get<double>());
+    if (const auto fct = flow.find("fct_ns"); fct != flow.end() && fct->is_number())
+      times.push_back(fct->get<double>());
   if (times.empty()) return std::nullopt;
   std::ranges::sort(times);
   const auto rank = static_cast<std::size_t>(std::ceil(0.999 * static_cast<double>(times.size())));

@@ -26,7 +26,7 @@ struct Aim {
 enum class OverSeeds { kMean, kWorst };
 
 struct Goal {
-  std::vector<Aim> aims;                       // at least one
+  std::vector<Aim> aims;  // at least one
   std::vector<spec::Condition::Term> conditions;
   // The most goodput that may be lost against the start; nothing: goodput is an aim.
   std::optional<double> most_goodput_lost;
@@ -45,9 +45,9 @@ std::string figure_of_word(const spec::Lab& lab, const std::string& word);
 // Of a figure, also of those that are computed here.
 report::FigureKind kind_of_figure(const std::string& figure);
 
-// `goals`: "fct_p99", "goodput*0.5", "-/engine/windows" (lower is better), "+...". `conditions`: as --expect has them, of the whole
-// run. Throws std::invalid_argument naming --goal or --subject-to: a figure without a better end, given twice, a weight that is not above 0, a condition on a part of the run.
-// Whether figures exist is not looked at.
+// `goals`: "fct_p99", "goodput*0.5", "-/engine/windows" (lower is better), "+...". `conditions`: as --expect has them,
+// of the whole run. Throws std::invalid_argument naming --goal or --subject-to: a figure without a better end, given
+// twice, a weight that is not above 0, a condition on a part of the run. Whether figures exist is not looked at.
 Goal parse_goal(const spec::Lab& lab, const std::vector<std::string>& goals, const std::vector<std::string>& conditions,
                 double most_goodput_lost);
 
@@ -58,7 +58,7 @@ Figures figures_of(const nlohmann::ordered_json& report, const std::vector<std::
 
 // What a configuration came to: the figures of a run per seed.
 struct Outcome {
-  std::vector<Figures> runs;         // of seeds whose run succeeded
+  std::vector<Figures> runs;          // of seeds whose run succeeded
   std::vector<std::string> failures;  // of the others
 
   std::optional<double> mean(const std::string& figure) const;
@@ -67,8 +67,8 @@ struct Outcome {
 };
 
 // Lower is better; the start has 1 if it meets all conditions. The weighted mean of value / start's value (of figures
-// that should be high, its inverse), plus, if a condition is missed, 1 and 10 x the relative excess. What fails, has not
-// the figure, completes less, or delivers over 1 % less than the start has kFailedScore or more.
+// that should be high, its inverse), plus, if a condition is missed, 1 and 10 x the relative excess. What fails, has
+// not the figure, completes less, or delivers over 1 % less than the start has kFailedScore or more.
 inline constexpr double kFailedScore = 1000;
 double score(const Goal& goal, const Outcome& outcome, const Outcome& start);
 bool meets_conditions(const Goal& goal, const Outcome& outcome, const Outcome& start);

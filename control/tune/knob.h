@@ -34,10 +34,10 @@ struct Knob {
   KnobPlace place = KnobPlace::kClass;
   std::string_view key;  // below the class or NIC: "alpha", "dcqcn.rpg-ai-rate"
   KnobKind kind = KnobKind::kSize;
-  double low = 0, high = 0;       // bytes, ns, bit/s, share, exponent, number
-  bool per_gbps = false;          // low and high are per Gb/s of the lab's fastest link
-  bool logarithmic = true;        // positions are even steps of the logarithm
-  bool by_default = true;         // tuned without --knobs, where it applies
+  double low = 0, high = 0;         // bytes, ns, bit/s, share, exponent, number
+  bool per_gbps = false;            // low and high are per Gb/s of the lab's fastest link
+  bool logarithmic = true;          // positions are even steps of the logarithm
+  bool by_default = true;           // tuned without --knobs, where it applies
   std::string_view not_below = {};  // the knob whose value is its least: ecn.kmax is not below ecn.kmin
   std::string_view help;
   // Why it cannot be tuned at a site: "class 3 does not mark (ecn: off)"; empty: it can.
@@ -57,8 +57,8 @@ struct KnobSite {
 struct ChosenKnob {
   const Knob* knob = nullptr;
   double low = 0, high = 0;
-  double start = 0;                 // of the first site; of what is automatic or unlimited, what that comes to
-  std::string start_text;           // "400KB", "auto", "unlimited"
+  double start = 0;        // of the first site; of what is automatic or unlimited, what that comes to
+  std::string start_text;  // "400KB", "auto", "unlimited"
   std::vector<KnobSite> sites = {};
 
   // Of a position 0..1 between low and high, rounded to a value that is written neatly. A value that is written as the
@@ -68,10 +68,10 @@ struct ChosenKnob {
   std::string text(double value) const;
 };
 
-// The knobs that `names` ask for, with bounds from `ranges` ("ecn.kmin=10KB..2MB") instead of the table's; without names
-// those by default that apply. `classes`: only these; empty: all that carry traffic. Bounds are widened to include the
-// start. Throws std::invalid_argument naming --knobs, --range or --class: unknown, given twice, or it does not apply,
-// and why.
+// The knobs that `names` ask for, with bounds from `ranges` ("ecn.kmin=10KB..2MB") instead of the table's; without
+// names those by default that apply. `classes`: only these; empty: all that carry traffic. Bounds are widened to
+// include the start. Throws std::invalid_argument naming --knobs, --range or --class: unknown, given twice, or it does
+// not apply, and why.
 std::vector<ChosenKnob> choose_knobs(const spec::Lab& lab, const std::vector<std::string>& names,
                                      const std::vector<std::string>& ranges, const std::vector<int>& classes);
 

@@ -33,7 +33,8 @@ std::set<std::string> profiles_of(const spec::Lab& lab, spec::NodeSpec::Kind kin
 
 bool has_transport(const spec::Lab& lab, Transport transport) {
   return std::ranges::any_of(lab.traffic, [&](const auto& t) { return t.transport == transport; }) ||
-         std::ranges::any_of(lab.collectives, [&](const auto& c) { return c.is_uet() == (transport == Transport::kUet); });
+         std::ranges::any_of(lab.collectives,
+                             [&](const auto& c) { return c.is_uet() == (transport == Transport::kUet); });
 }
 
 bool runs_dcqcn(const spec::Lab& lab, const std::string& profile) {

@@ -46,8 +46,11 @@ std::string curve(const Report& r) {
   std::ranges::sort(all.points);
   if (const auto p = at(r, r.result.points.front())) start.points.push_back(*p);
   if (const auto p = at(r, r.result.points[r.result.kept()])) kept.points.push_back(*p);
-  return report::chart_html({"Trade-off", axis_of(r.plan.trade_off[0]), axis_of(r.plan.trade_off[1]),
-                             {std::move(front), std::move(all), std::move(start), std::move(kept)}, {}});
+  return report::chart_html({"Trade-off",
+                             axis_of(r.plan.trade_off[0]),
+                             axis_of(r.plan.trade_off[1]),
+                             {std::move(front), std::move(all), std::move(start), std::move(kept)},
+                             {}});
 }
 
 }  // namespace

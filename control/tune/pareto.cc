@@ -10,7 +10,9 @@ std::vector<std::size_t> pareto_front(const std::vector<std::optional<Pair>>& po
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < points.size(); ++i)
     if (points[i]) order.push_back(i);
-  const auto costs = [&](std::size_t i) { return Pair{cost(points[i]->first, first), cost(points[i]->second, second)}; };
+  const auto costs = [&](std::size_t i) {
+    return Pair{cost(points[i]->first, first), cost(points[i]->second, second)};
+  };
   std::ranges::stable_sort(order, {}, costs);
   std::vector<std::size_t> front;
   for (const std::size_t i : order)

@@ -19,7 +19,8 @@ constexpr std::size_t kCallsPerPoint = 50;  // most of a method's calls may be f
 
 class Searching {
  public:
-  Searching(const spec::Lab& lab, const std::vector<ChosenKnob>& knobs, const SearchPlan& plan, const Evaluate& evaluate)
+  Searching(const spec::Lab& lab, const std::vector<ChosenKnob>& knobs, const SearchPlan& plan,
+            const Evaluate& evaluate)
       : lab_(lab), knobs_(knobs), plan_(plan), evaluate_(evaluate) {
     const std::size_t per_check = 2 * plan.check_seeds.size();
     most_points_ = (plan.runs - std::min(plan.runs, per_check)) / plan.seeds.size();
@@ -83,7 +84,8 @@ class Searching {
     return Pair{*a, *b};
   }
 
-  // Distance from the best that was seen of both figures of the curve (augmented Chebyshev, with the ranges seen as units).
+  // Distance from the best that was seen of both figures of the curve (augmented Chebyshev, with the ranges seen as
+  // units).
   double middle(const Point& p) const {
     const auto pair = pair_of(p);
     if (!pair) return kFailedScore;

@@ -26,10 +26,10 @@ struct Point {
 
 struct SearchPlan {
   Goal goal;
-  std::array<Aim, 2> trade_off;              // of the curve
-  std::vector<std::uint64_t> seeds;          // of every point: the same, so that points differ by their settings alone
-  std::vector<std::uint64_t> check_seeds;    // of the last check: others
-  std::size_t runs = 0;                      // at most, all told
+  std::array<Aim, 2> trade_off;            // of the curve
+  std::vector<std::uint64_t> seeds;        // of every point: the same, so that points differ by their settings alone
+  std::vector<std::uint64_t> check_seeds;  // of the last check: others
+  std::size_t runs = 0;                    // at most, all told
 };
 
 // The least `runs`: the start, two points and the last check.
@@ -52,9 +52,10 @@ struct Result {
   std::size_t kept() const noexcept { return worse_in_check() ? 0 : best; }
 };
 
-// In three phases, each with a part of the budget: DIRECT-L over all bounds; SBPLX from the best point so far; SBPLX again
-// for the point in the middle of the trade-off curve. Points that have been run cost nothing. Throws std::runtime_error
-// if the start cannot be run.
-Result search(const spec::Lab& lab, const std::vector<ChosenKnob>& knobs, const SearchPlan& plan, const Evaluate& evaluate);
+// In three phases, each with a part of the budget: DIRECT-L over all bounds; SBPLX from the best point so far; SBPLX
+// again for the point in the middle of the trade-off curve. Points that have been run cost nothing. Throws
+// std::runtime_error if the start cannot be run.
+Result search(const spec::Lab& lab, const std::vector<ChosenKnob>& knobs, const SearchPlan& plan,
+              const Evaluate& evaluate);
 
 }  // namespace railyard::tune

@@ -53,9 +53,11 @@ TuneJson figures_json(const Outcome& o) {
 }
 
 TuneJson point_json(const Report& r, const Point& p) {
-  TuneJson j = {{"set", p.sets}, {"score", p.score}, {"meets_conditions", p.meets}, {"figures", figures_json(p.outcome)}};
+  TuneJson j = {
+      {"set", p.sets}, {"score", p.score}, {"meets_conditions", p.meets}, {"figures", figures_json(p.outcome)}};
   j["knobs"] = TuneJson::object();
-  for (std::size_t i = 0; i < r.knobs.size(); ++i) j["knobs"][std::string(r.knobs[i].knob->name)] = r.knobs[i].text(p.values[i]);
+  for (std::size_t i = 0; i < r.knobs.size(); ++i)
+    j["knobs"][std::string(r.knobs[i].knob->name)] = r.knobs[i].text(p.values[i]);
   if (!p.outcome.failures.empty()) j["failures"] = p.outcome.failures;
   return j;
 }
@@ -66,9 +68,9 @@ std::string seeds_text(const std::vector<std::uint64_t>& seeds) { return fmt::fo
 
 const std::vector<std::string>& shown_figures() {
   static const std::vector<std::string> names{
-      "goodput",   "jain",      "fct_p50",    "fct_p99",   "fct_p999", "slowdown_p99", "makespan", "collective_time",
-      "busbw",     "completed", "ecn_marked", "xoff_sent", "paused",   "pause_share",  "max_queue", "latency_p99",
-      "drops",     "trimmed",   "retransmitted"};
+      "goodput",         "jain",        "fct_p50",   "fct_p99",    "fct_p999",     "slowdown_p99", "makespan",
+      "collective_time", "busbw",       "completed", "ecn_marked", "xoff_sent",    "paused",       "pause_share",
+      "max_queue",       "latency_p99", "drops",     "trimmed",    "retransmitted"};
   return names;
 }
 
@@ -118,12 +120,13 @@ std::string conclusion(const Report& r) {
   const double found = r.result.points[r.result.best].score / r.result.points.front().score;
   if (r.result.worse_in_check())
     return fmt::format(
-        "The best point (score {:.3f} of the start's) was worse than the start on other seeds ({}): score {:.3f}. The start "
+        "The best point (score {:.3f} of the start's) was worse than the start on other seeds ({}): score {:.3f}. The "
+        "start "
         "is kept. Expected more --seeds or a larger --budget.",
         found, seeds_text(r.plan.check_seeds), r.result.checked_score / r.result.checked_start_score);
-  std::string out = fmt::format("Better: score {:.3f} of the start's on the seeds of the search ({}), {:.3f} on others ({}).",
-                                found, seeds_text(r.plan.seeds),
-                                r.result.checked_score / r.result.checked_start_score, seeds_text(r.plan.check_seeds));
+  std::string out = fmt::format(
+      "Better: score {:.3f} of the start's on the seeds of the search ({}), {:.3f} on others ({}).", found,
+      seeds_text(r.plan.seeds), r.result.checked_score / r.result.checked_start_score, seeds_text(r.plan.check_seeds));
   if (!kept(r).meets) out += " A condition is still missed.";
   return out;
 }
@@ -164,7 +167,8 @@ nlohmann::ordered_json json(const Report& r) {
                   {"worse", r.result.worse_in_check()}};
   j["kept"] = r.result.kept() == 0 ? "start" : "best";
   j["set"] = kept(r).sets;
-  j["trade_off"] = {{"figures", {r.plan.trade_off[0].figure, r.plan.trade_off[1].figure}}, {"front", TuneJson::array()}};
+  j["trade_off"] = {{"figures", {r.plan.trade_off[0].figure, r.plan.trade_off[1].figure}},
+                    {"front", TuneJson::array()}};
   for (const std::size_t i : r.result.front) j["trade_off"]["front"].push_back(point_json(r, r.result.points[i]));
   j["points"] = TuneJson::array();
   for (const Point& p : r.result.points) j["points"].push_back(point_json(r, p));

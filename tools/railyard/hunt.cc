@@ -119,7 +119,8 @@ class HuntRunner {
 
 hunt::SpaceOptions space_options(const HuntOptions& o) {
   hunt::SpaceOptions options{{}, o.most_traffic, o.most_faults};
-  for (const std::string& t : o.transports) options.transports.push_back(t == "uet" ? Transport::kUet : Transport::kRoce);
+  for (const std::string& t : o.transports)
+    options.transports.push_back(t == "uet" ? Transport::kUet : Transport::kRoce);
   return options;
 }
 
@@ -194,7 +195,8 @@ void add_hunt(CLI::App* command, int& exit_code) {
       ->type_name("FILE");
   command->add_flag("--json", o->json, "Print the outcome as JSON");
   command->footer(
-      "Simulated annealing over workloads and faults, led by counters, as in Collie (NSDI 2022). The worst case is made\n"
+      "Simulated annealing over workloads and faults, led by counters, as in Collie (NSDI 2022). The worst case is "
+      "made\n"
       "smaller as long as 90 % of its damage remains. `railyard docs` has features, ranges and measures (search.md).\n"
       "FILE `-` is standard output, instead of the text.\n"
       "\n"

@@ -73,8 +73,7 @@ void check_tune_figures(const std::vector<std::string>& names, const char* optio
 
 std::array<tune::Aim, 2> trade_off_of(const TuneOptions& o, const spec::Lab& lab, const tune::Goal& goal) {
   if (o.trade_off.empty()) return tune::usual_trade_off(goal);
-  if (o.trade_off.size() != 2)
-    throw std::invalid_argument("--trade-off: expected two figures, e.g. fct_p99,goodput");
+  if (o.trade_off.size() != 2) throw std::invalid_argument("--trade-off: expected two figures, e.g. fct_p99,goodput");
   std::array<tune::Aim, 2> out;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string name = tune::figure_of_word(lab, o.trade_off[i]);
@@ -82,7 +81,8 @@ std::array<tune::Aim, 2> trade_off_of(const TuneOptions& o, const spec::Lab& lab
     check_tune_figures({out[i].figure}, "--trade-off");
     if (out[i].kind.better == report::Better::kNeither)
       throw std::invalid_argument(fmt::format(
-          "--trade-off: '{0}': neither more nor less of it is better; expected -{0} for less, +{0} for more", out[i].figure));
+          "--trade-off: '{0}': neither more nor less of it is better; expected -{0} for less, +{0} for more",
+          out[i].figure));
   }
   return out;
 }
@@ -185,9 +185,9 @@ int run_tune(const TuneOptions& o) {
     std::vector<std::string> sets = o.sets;
     const auto& kept = report.result.points[report.result.kept()].sets;
     sets.insert(sets.end(), kept.begin(), kept.end());
-    output->write(changed_file(o.file, sets,
-                               fmt::format("{}, by railyard tune: {}\n{}", o.file, report.plan.goal.text(),
-                                           tune::conclusion(report))));
+    output->write(changed_file(
+        o.file, sets,
+        fmt::format("{}, by railyard tune: {}\n{}", o.file, report.plan.goal.text(), tune::conclusion(report))));
   }
   if (html) html->write(tune::page(report));
   return runner.unbalanced ? kUnbalanced : kOk;
@@ -246,8 +246,10 @@ void add_tune(CLI::App* command, int& exit_code) {
   command->add_flag("--list", o->lists_knobs, "List the knobs with their bounds");
   command->add_flag("--json", o->json, "Print all points as JSON");
   command->footer(
-      "The optimisers are NLopt's DIRECT-L, then SBPLX. All points run with the same seeds. The best point is run again with\n"
-      "other seeds; if it is worse than the start there, the start is kept. `railyard docs` has the method (search.md).\n"
+      "The optimisers are NLopt's DIRECT-L, then SBPLX. All points run with the same seeds. The best point is run "
+      "again with\n"
+      "other seeds; if it is worse than the start there, the start is kept. `railyard docs` has the method "
+      "(search.md).\n"
       "FILE `-` is standard output, instead of the table.\n"
       "\n"
       "Examples:\n"

@@ -25,8 +25,14 @@ faults: )" + faults + "\nrun: { duration: 10ms }\n",
 constexpr double kOctets = 1 << 20, kLimit = 98e9, kAlone = kOctets * 8e9 / kLimit + 2000;
 
 HuntJson flow(const char* from, std::optional<double> fct_ns) {
-  HuntJson f = {{"name", std::string("t1/") + from + "->h1"}, {"src", std::string(from) + ":1"}, {"dst", "h1:1"},
-                {"start_ns", 0}, {"ideal_ns", kAlone}, {"limit_bps", kLimit}, {"packets", 256}, {"marked", 64}};
+  HuntJson f = {{"name", std::string("t1/") + from + "->h1"},
+                {"src", std::string(from) + ":1"},
+                {"dst", "h1:1"},
+                {"start_ns", 0},
+                {"ideal_ns", kAlone},
+                {"limit_bps", kLimit},
+                {"packets", 256},
+                {"marked", 64}};
   f["fct_ns"] = fct_ns ? HuntJson(*fct_ns) : HuntJson(nullptr);
   return f;
 }

@@ -17,11 +17,13 @@ TEST(Fluid, OneFlowHasTheLink) { EXPECT_THAT(fluid_times({10}, {over_link(1000)}
 
 TEST(Fluid, TwoShareItAndTheRestHasItAlone) {
   // Both have 5 until the small one is done at 200; the other has 500 left then, at 10.
-  EXPECT_THAT(fluid_times({10}, {over_link(1000), over_link(1500)}), ElementsAre(DoubleNear(200, 0.2), DoubleNear(250, 0.2)));
+  EXPECT_THAT(fluid_times({10}, {over_link(1000), over_link(1500)}),
+              ElementsAre(DoubleNear(200, 0.2), DoubleNear(250, 0.2)));
 }
 
 TEST(Fluid, ALaterFlowTakesItsShareFromItsStart) {
-  EXPECT_THAT(fluid_times({10}, {over_link(1000), over_link(500, 50)}), ElementsAre(DoubleNear(150, 0.2), DoubleNear(100, 0.2)));
+  EXPECT_THAT(fluid_times({10}, {over_link(1000), over_link(500, 50)}),
+              ElementsAre(DoubleNear(150, 0.2), DoubleNear(100, 0.2)));
 }
 
 TEST(Fluid, AFlowHasNoMoreThanItsOwnRateAndFramingCounts) {

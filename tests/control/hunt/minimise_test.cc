@@ -19,9 +19,11 @@ class Planted {
     for (const Case& c : cases) {
       ++asked;
       out.emplace_back(Damage{});
-      const bool lossy = std::ranges::any_of(c.faults, [&](const Item& f) { return has(f, space_.fault_features(), "kind", "loss"); });
+      const bool lossy =
+          std::ranges::any_of(c.faults, [&](const Item& f) { return has(f, space_.fault_features(), "kind", "loss"); });
       for (const Item& t : c.traffic)
-        if (lossy && has(t, space_.traffic_features(), "pattern", "incast") && has(t, space_.traffic_features(), "message", "256B"))
+        if (lossy && has(t, space_.traffic_features(), "pattern", "incast") &&
+            has(t, space_.traffic_features(), "message", "256B"))
           out.back()->value = has(t, space_.traffic_features(), "qps", "16") ? 0.8 : 0.75;
       // Everything else hurts a little.
       out.back()->value = std::max(out.back()->value, 0.01 * static_cast<double>(c.traffic.size()));

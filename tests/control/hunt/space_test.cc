@@ -42,13 +42,16 @@ TEST(Space, WithoutFaultsThereAreNone) {
 
 TEST(Space, TransportsAreThoseOfTheWorkloadUnlessSaid) {
   const spec::Lab lab = hunt_lab();
-  const auto of = [&](const Space& s) { return s.traffic_features()[Space::index_of(s.traffic_features(), "transport")].choices; };
+  const auto of = [&](const Space& s) {
+    return s.traffic_features()[Space::index_of(s.traffic_features(), "transport")].choices;
+  };
   EXPECT_EQ(of(Space(lab, {})), std::vector<std::string>{"roce"});
   EXPECT_EQ(of(Space(lab, {{spec::TrafficSpec::Transport::kUet}, 1, 1})), std::vector<std::string>{"uet"});
 }
 
 TEST(Space, AFabricWithOneNicHasNoWorkload) {
-  const spec::Lab lab = hunt_lab({"topology={ preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 1 }", "traffic=[]"});
+  const spec::Lab lab =
+      hunt_lab({"topology={ preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 1 }", "traffic=[]"});
   EXPECT_THROW(Space(lab, {}), std::invalid_argument);
 }
 

@@ -62,7 +62,9 @@ TEST(Goal, TheWorstSeedCountsIfAskedFor) {
 
 TEST(Goal, WordsStandForFiguresOfTheLab) {
   EXPECT_EQ(parse_goal(small_lab(), {"jct"}, {}, 0).aims[0].figure, "makespan");
-  EXPECT_EQ(parse_goal(small_lab({"collectives=[{ name: c, collective: all-reduce, size: 1MB }]"}), {"jct"}, {}, 0).aims[0].figure,
+  EXPECT_EQ(parse_goal(small_lab({"collectives=[{ name: c, collective: all-reduce, size: 1MB }]"}), {"jct"}, {}, 0)
+                .aims[0]
+                .figure,
             "collective_time");
   EXPECT_EQ(parse_goal(small_lab(), {"no-pfc"}, {}, 0).aims[0].figure, "paused");
 }

@@ -29,11 +29,14 @@ std::string refusal(const spec::Lab& lab, const std::vector<std::string>& names,
 }
 
 TEST(Knobs, ThoseThatApplyAreChosenByDefault) {
-  EXPECT_THAT(names_of(choose_knobs(small_lab(), {}, {}, {})), ElementsAre("ecn.kmin", "ecn.kmax", "ecn.pmax", "pfc.alpha"));
-  EXPECT_THAT(names_of(choose_knobs(small_lab({"qos.default.classes.3.xoff=100KB", "qos.default.classes.3.ecn=off"}), {}, {}, {})),
+  EXPECT_THAT(names_of(choose_knobs(small_lab(), {}, {}, {})),
+              ElementsAre("ecn.kmin", "ecn.kmax", "ecn.pmax", "pfc.alpha"));
+  EXPECT_THAT(names_of(choose_knobs(small_lab({"qos.default.classes.3.xoff=100KB", "qos.default.classes.3.ecn=off"}),
+                                    {}, {}, {})),
               ElementsAre("pfc.xoff"));
-  EXPECT_THAT(names_of(choose_knobs(small_lab({"traffic.incast.transport=uet", "qos.default.classes.3={}"}), {}, {}, {})),
-              ElementsAre("queue.alpha", "uet.target", "uet.max-window"));
+  EXPECT_THAT(
+      names_of(choose_knobs(small_lab({"traffic.incast.transport=uet", "qos.default.classes.3={}"}), {}, {}, {})),
+      ElementsAre("queue.alpha", "uet.target", "uet.max-window"));
 }
 
 TEST(Knobs, TheStartIsWhatTheFileSays) {
@@ -84,7 +87,8 @@ TEST(Knobs, OnesThatDoNotApplyAreRefusedWithTheReason) {
   EXPECT_THAT(refusal(small_lab(), {"ecn.kmin", "ecn.kmin"}), HasSubstr("given twice"));
   EXPECT_THAT(refusal(small_lab(), {"queue.alpha"}), HasSubstr("class 3 is lossless"));
   EXPECT_THAT(refusal(small_lab(), {"uet.target"}), HasSubstr("no traffic with transport: uet"));
-  EXPECT_THAT(refusal(small_lab({"hosts.default.roce.congestion=none"}), {"dcqcn.g"}), HasSubstr("congestion is not dcqcn"));
+  EXPECT_THAT(refusal(small_lab({"hosts.default.roce.congestion=none"}), {"dcqcn.g"}),
+              HasSubstr("congestion is not dcqcn"));
   EXPECT_THAT(refusal(small_lab(), {}, {}, {4}), HasSubstr("--class: no traffic is in class 4; expected one of 3"));
 }
 

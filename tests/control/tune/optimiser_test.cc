@@ -12,11 +12,10 @@ namespace {
 double bowl(const std::vector<double>& x) { return std::pow(x[0] - 0.3, 2) + std::pow(x[1] - 0.7, 2); }
 
 // Two valleys: the deeper one, at 0.85, is far from the start.
-double two_valleys(const std::vector<double>& x) {
-  return std::min(std::abs(x[0] - 0.1) + 0.3, std::abs(x[0] - 0.85));
-}
+double two_valleys(const std::vector<double>& x) { return std::min(std::abs(x[0] - 0.1) + 0.3, std::abs(x[0] - 0.85)); }
 
-std::vector<double> least_of(Method method, const std::vector<double>& start, std::size_t calls, double (*f)(const std::vector<double>&)) {
+std::vector<double> least_of(Method method, const std::vector<double>& start, std::size_t calls,
+                             double (*f)(const std::vector<double>&)) {
   std::vector<double> best = start;
   minimise(method, start, calls, [&](const std::vector<double>& x) {
     if (f(x) < f(best)) best = x;

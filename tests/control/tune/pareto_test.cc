@@ -9,8 +9,8 @@ using enum report::Better;
 
 TEST(Pareto, KeepsWhatNoOtherBeatsInBoth) {
   // Delay (lower) against goodput (higher).
-  const std::vector<std::optional<Pair>> points{
-      Pair{10, 90}, Pair{20, 95}, Pair{30, 94}, std::nullopt, Pair{5, 50}, Pair{20, 95}, Pair{40, 99}};
+  const std::vector<std::optional<Pair>> points{Pair{10, 90}, Pair{20, 95}, Pair{30, 94}, std::nullopt,
+                                                Pair{5, 50},  Pair{20, 95}, Pair{40, 99}};
   EXPECT_EQ(pareto_front(points, kLower, kHigher), (std::vector<std::size_t>{4, 0, 1, 6}));
 }
 

@@ -80,7 +80,8 @@ TEST(Search, KeepsAStartThatIsTheBest) {
 // What is better by the luck of some seeds is not on others.
 TEST(Search, KeepsTheStartIfTheBestIsWorseOnOtherSeeds) {
   const Scene s;
-  Report report{"small.yaml", "small", s.knobs, s.plan, search(s.lab, s.knobs, s.plan, [](const auto& sets, const auto& seeds) {
+  Report report{"small.yaml", "small", s.knobs, s.plan,
+                search(s.lab, s.knobs, s.plan, [](const auto& sets, const auto& seeds) {
                   Outcome o = closed_form(sets, seeds);
                   if (!sets.empty() && seeds.front() == 7)
                     for (Figures& f : o.runs) f["fct_p99"] = 1e9;
@@ -115,7 +116,10 @@ TEST(Search, TheFrontIsOfPointsThatNoneBeats) {
 
 TEST(Search, AStartThatCannotRunIsAnError) {
   const Scene s;
-  EXPECT_THROW(search(s.lab, s.knobs, s.plan, [](const auto&, const auto&) { return Outcome{{}, {"seed 1: no"}}; }),
+  EXPECT_THROW(search(s.lab, s.knobs, s.plan,
+                      [](const auto&, const auto&) {
+                        return Outcome{{}, {"seed 1: no"}};
+                      }),
                std::runtime_error);
 }
 

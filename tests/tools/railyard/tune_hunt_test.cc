@@ -66,12 +66,17 @@ TEST_F(TuneHunt, TheSameSearchAnyNumberOfJobs) {
 TEST_F(TuneHunt, BadTuneInputIsOneErrorAndNothingIsWritten) {
   EXPECT_THAT(error(kUsage, {"tune", "deep.yaml"}), HasSubstr("--goal"));
   EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "fct_p9"}), HasSubstr("--goal: no run has 'fct_p9'"));
-  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--knobs", "alpha"}), HasSubstr("--knobs: there is no knob 'alpha'"));
-  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--budget", "5"}), HasSubstr("--budget: 5 runs; expected at least 15"));
-  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--subject-to", "drops at leaf1 = 0"}), HasSubstr("--subject-to"));
+  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--knobs", "alpha"}),
+              HasSubstr("--knobs: there is no knob 'alpha'"));
+  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--budget", "5"}),
+              HasSubstr("--budget: 5 runs; expected at least 15"));
+  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--subject-to", "drops at leaf1 = 0"}),
+              HasSubstr("--subject-to"));
   EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--lose", "x"}), HasSubstr("--lose"));
-  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--check-seeds", "1-2"}), HasSubstr("is among --seeds"));
-  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--trade-off", "goodput"}), HasSubstr("--trade-off"));
+  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--check-seeds", "1-2"}),
+              HasSubstr("is among --seeds"));
+  EXPECT_THAT(error(kUsage, {"tune", "deep.yaml", "--goal", "p99", "--trade-off", "goodput"}),
+              HasSubstr("--trade-off"));
   EXPECT_THAT(error(kInput, {"tune", "none.yaml", "--goal", "p99"}), HasSubstr("none.yaml"));
   EXPECT_THAT(error(kInput, {"tune", "deep.yaml", "--goal", "p99", "--set", "traffic=[]"}), HasSubstr("no workload"));
 }
@@ -94,7 +99,8 @@ TEST_F(TuneHunt, TheWorstCaseIsReplayed) {
 // Twelve NICs and a buffer of 1 MiB: with alpha 8 a few ports take all of it, headroom included.
 TEST_F(TuneHunt, BadHuntInputIsOneErrorAndNothingIsWritten) {
   EXPECT_THAT(error(kUsage, {"hunt", "deep.yaml", "--hurt", "everybody"}), HasSubstr("--hurt"));
-  EXPECT_THAT(error(kUsage, {"hunt", "deep.yaml", "--budget", "3"}), HasSubstr("--budget: 3 runs; expected at least 10"));
+  EXPECT_THAT(error(kUsage, {"hunt", "deep.yaml", "--budget", "3"}),
+              HasSubstr("--budget: 3 runs; expected at least 10"));
   EXPECT_THAT(error(kUsage, {"hunt", "deep.yaml", "--faults", "9"}), HasSubstr("--faults"));
   EXPECT_THAT(error(kInput, {"hunt", "none.yaml"}), HasSubstr("none.yaml"));
   EXPECT_THAT(error(kInput, {"hunt", "deep.yaml", "--set", "topology.hosts-per-leaf=1", "--set", "traffic=[]"}),
