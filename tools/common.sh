@@ -4,7 +4,7 @@
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev libyaml-cpp-dev
-  libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmnl-dev libmetis-dev libboost-dev libssl-dev libncurses-dev
+  libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmnl-dev libmetis-dev libboost-dev libssl-dev libncurses-dev libnlopt-dev
   libibverbs-dev librdmacm-dev libfabric-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq curl iputils-ping iperf3 traceroute procps python3-jsonschema

@@ -31,6 +31,8 @@ void add_blast(CLI::App* command, int& exit_code);
 void add_validate(CLI::App* command, int& exit_code);
 void add_bench(CLI::App* command, int& exit_code);
 void add_doctor(CLI::App* command, int& exit_code);
+void add_tune(CLI::App* command, int& exit_code);
+void add_hunt(CLI::App* command, int& exit_code);
 void add_compare_transports(CLI::App* command, int& exit_code);
 void add_compare(CLI::App* command, int& exit_code);
 void add_swarm(CLI::App* command, int& exit_code);
@@ -110,6 +112,8 @@ constexpr std::array kCommands{
     Command{"validate", kRuns, "Go through the acceptance list of a fabric: one answer per line", add_validate},
     Command{"bench", kRuns, "Run the tests of the IETF benchmark draft; report their KPIs", add_bench},
     Command{"doctor", kRuns, "Say what is wrong, from the counters of a report or a run", add_doctor},
+    Command{"tune", kRuns, "Search better settings (ECN, PFC, windows) for a workload and a goal", add_tune},
+    Command{"hunt", kRuns, "Search the workload and fault that hurt a configuration most", add_hunt},
     Command{"compare-transports", kRuns, "Run a lab with several transports; print them side by side",
             add_compare_transports},
     Command{"compare", kRuns, "Compare two reports: figures and settings that differ", add_compare},

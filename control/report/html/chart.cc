@@ -131,7 +131,9 @@ std::string grid(const Scale& x, const Scale& y, const std::vector<double>& y_ti
 std::string course(const Line& l, const Scale& x, const Scale& y) {
   std::string path;
   for (const auto& [px, py] : l.points) {
-    if (path.empty())
+    if (l.marks)
+      path += fmt::format("M{:.1f} {:.1f}h0", x.x(px), y.y(py));  // round caps make a dot of it
+    else if (path.empty())
       path = fmt::format("M{:.1f} {:.1f}", x.x(px), y.y(py));
     else if (l.steps)
       path += fmt::format("H{:.1f}V{:.1f}", x.x(px), y.y(py));
@@ -151,12 +153,14 @@ std::string svg(const std::string& content) {
                      kSide, content);
 }
 
+const char* mark_style(const Line& l) { return l.marks ? " dots" : ""; }
+
 std::string legend_of(const Chart& c) {
   if (c.lines.size() < 2) return {};
   std::string out = "<p class=\"legend\">";
   for (std::size_t i = 0; i < std::min(c.lines.size(), kMostLines); ++i)
-    out += fmt::format("<span><svg viewBox=\"0 0 36 8\" aria-hidden=\"true\"><path class=\"line c{}\" d=\"M0 4H36\"/></svg>{}</span> ",
-                       i, escaped_html(c.lines[i].name));
+    out += fmt::format("<span><svg viewBox=\"0 0 36 8\" aria-hidden=\"true\"><path class=\"line c{}{}\" d=\"{}\"/></svg>{}</span> ",
+                       i, mark_style(c.lines[i]), c.lines[i].marks ? "M18 4h0" : "M0 4H36", escaped_html(c.lines[i].name));
   return out + "</p>\n";
 }
 
@@ -185,8 +189,8 @@ std::string chart_html(const Chart& c) {
   for (std::size_t i = 0; i < std::min(c.lines.size(), kMostLines); ++i) {
     const Line& l = c.lines[i];
     if (l.points.empty()) continue;
-    curves += fmt::format("<path class=\"line c{}\" d=\"{}\"><title>{}</title></path>\n", i, course(l, x, y),
-                          escaped_html(l.name));
+    curves += fmt::format("<path class=\"line c{}{}\" d=\"{}\"><title>{}</title></path>\n", i, mark_style(l),
+                          course(l, x, y), escaped_html(l.name));
   }
   return figure("chart", c.title,
                 fmt::format("<p class=\"y\">{}</p>\n<div class=\"plot\">{}<div class=\"area\">{}{}</div>\n{}</div>\n{}",

@@ -21,6 +21,7 @@ struct Line {
   std::vector<std::pair<double, double>> points;  // x ascending
   bool steps = false;                             // a value holds until the next
   std::string note = {};                          // strips: beside the name, e.g. "mean 48 Gb/s"
+  bool marks = false;                             // charts: a dot at each point, and no line between them
 };
 
 struct Chart {

@@ -70,6 +70,7 @@ figure { margin: .5rem 0 1rem; }
   stroke-width: 2.4; } .line.c3 { stroke-dasharray: 12 3 3 3; } .line.c4 { stroke-dasharray: 6 6; }
 .line.c5 { stroke-dasharray: 2 5; } .line.c6 { stroke-dasharray: 14 6; stroke-width: 1.6; }
 .line.c7 { stroke-dasharray: 8 3 2 3 2 3; stroke-width: 1.6; }
+.line.dots { stroke-width: 8; stroke-linecap: round; stroke-dasharray: none; }
 .legend { font-size: .85rem; color: var(--quiet); } .legend span { display: inline-block; margin-right: 1.1rem;
   overflow-wrap: anywhere; } .legend svg { width: 36px; height: 8px; margin-right: .4rem; vertical-align: middle; }
 .timeline .rows { display: grid; grid-template-columns: auto minmax(0, 1fr); column-gap: .5rem; }
