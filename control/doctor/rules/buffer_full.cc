@@ -49,6 +49,6 @@ const Rule rules::kBufferFull{
     "buffer-full",
     "More comes to a port than it can send, and its switch runs out of buffer: an incast in a lossy class.",
     "RDMA in a lossless class, congestion control, fewer senders at once, or trimming for UET.",
-    "The port is paused or slow: then look at what is behind it.", find_buffer_full};
+    "The port is paused or slow: then look at what is behind it.", find_buffer_full, {Input::kPorts}};
 
 }  // namespace railyard::doctor

@@ -1,4 +1,6 @@
 // Hosts that pause their switch.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "control/doctor/rule.h"
@@ -27,6 +29,19 @@ std::vector<Pauses> of_hosts(const Case& c) {
   return out;
 }
 
+// Queues towards hosts in which the PFC watchdog has seen a storm.
+std::vector<Diagnosis> watched_storms(const Case& c) {
+  std::vector<Diagnosis> out;
+  for (const PortCase& p : c.ports())
+    for (std::size_t k = 0; k < p.classes.size() && p.is_of_host(); ++k)
+      if (p.classes[k].storms > 0)
+        out.push_back({p.other->node,
+                       0.95,
+                       {fmt::format("the PFC watchdog of {} saw {} storms of {} (class {})", p.name(), p.classes[k].storms,
+                                    p.peer, k)}});
+  return out;
+}
+
 // One XON ends a storm; a receiver that is slow asks for more again and again.
 bool is_storm(const Pauses& p) { return p.xon <= 1 || p.xoff >= 3 * p.xon; }
 
@@ -39,9 +54,10 @@ Diagnosis describe(const Pauses& p, double confidence) {
 }
 
 std::vector<Diagnosis> find_pfc_storm(const Case& c) {
-  std::vector<Diagnosis> out;
+  std::vector<Diagnosis> out = watched_storms(c);
   for (const Pauses& p : of_hosts(c))
-    if (is_storm(p)) out.push_back(describe(p, 0.9));
+    if (is_storm(p) && std::ranges::find(out, p.port->other->node, &Diagnosis::element) == out.end())
+      out.push_back(describe(p, 0.9));
   return out;
 }
 
@@ -49,6 +65,10 @@ std::vector<Diagnosis> find_slow_receiver(const Case& c) {
   std::vector<Diagnosis> out;
   for (const Pauses& p : of_hosts(c))
     if (!is_storm(p)) out.push_back(describe(p, 0.9));
+  // Without PFC it drops.
+  for (const PortCase& p : c.ports())
+    if (const auto n = p.dropped("nic_receive_full"); n > 0)
+      out.push_back({p.node, 0.9, {fmt::format("{} dropped {} packets: its receive buffer was full", p.name(), n)}});
   return out;
 }
 
@@ -57,9 +77,9 @@ std::vector<Diagnosis> find_slow_receiver(const Case& c) {
 const Rule rules::kPfcStorm{
     "pfc-storm", "A host pauses its switch without an end: a NIC that is broken, or a host that has stopped.",
     "Reset the NIC; a PFC watchdog at the switch (`pfc-watchdog`) keeps the storm out of the fabric.",
-    "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm};
+    "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm, {Input::kLinks}};
 const Rule rules::kSlowReceiver{"slow-receiver", "A host takes packets more slowly than its link brings them.",
                                 "PCI Express, memory and IOMMU of the host; its NIC's buffers.",
-                                "The host is paused itself.", find_slow_receiver};
+                                "The host is paused itself.", find_slow_receiver, {Input::kLinks}};
 
 }  // namespace railyard::doctor

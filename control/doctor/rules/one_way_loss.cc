@@ -40,6 +40,6 @@ std::vector<Diagnosis> find_one_way_loss(const Case& c) {
 const Rule rules::kOneWayLoss{"one-way-loss", "A link loses packets in one direction and keeps its signal.",
                               "Replace the optic of the sending side; BFD finds such links when they lose everything.",
                               "Packets on their way when the counters were read: the difference then does not grow.",
-                              find_one_way_loss};
+                              find_one_way_loss, {Input::kLinks}};
 
 }  // namespace railyard::doctor

@@ -81,17 +81,17 @@ std::vector<Diagnosis> find_headroom_small(const Case& c) {
 const Rule rules::kPfcIgnored{
     "pfc-ignored", "A device receives pause frames and goes on sending.",
     "Its PFC settings and firmware; PFC must be on for this priority in its transmit direction.",
-    "It was paused, and the headroom is too small for the cable.", find_pfc_ignored};
+    "It was paused, and the headroom is too small for the cable.", find_pfc_ignored, {Input::kLinks}};
 const Rule rules::kPfcLost{"pfc-lost", "Pause frames do not arrive.",
                            "The link in this direction, and devices that filter MAC control frames.",
-                           "The other end counts as many as were sent.", find_pfc_lost};
+                           "The other end counts as many as were sent.", find_pfc_lost, {Input::kLinks}};
 const Rule rules::kPfcOneSided{"pfc-one-sided",
                                "One end of a link sends PFC for a priority, the other does not take it.",
                                "Switch PFC on for the same priorities at both ends.",
-                               "Both ends count pauses of this priority.", find_pfc_one_sided};
+                               "Both ends count pauses of this priority.", find_pfc_one_sided, {Input::kLinks}};
 const Rule rules::kHeadroomSmall{"headroom-small",
                                  "The headroom is too small for what comes after a pause frame was sent.",
                                  "Compute it from rate, cable and MTU: `railyard check` does.",
-                                 "Packets are lost at other ports, too: then the buffer is full.", find_headroom_small};
+                                 "Packets are lost at other ports, too: then the buffer is full.", find_headroom_small, {Input::kLinks}};
 
 }  // namespace railyard::doctor

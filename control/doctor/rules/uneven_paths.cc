@@ -23,11 +23,13 @@ std::size_t connections_of(const Case& c, const std::string& node) {
   return n;
 }
 
-std::vector<Diagnosis> find_uneven_paths(const Case& c) {
+// With fewer connections than this for each path, chance alone leaves paths empty now and then.
+constexpr std::size_t kEnough = 8;
+
+// `few`: connections are too few for a hash to be even. Else the hash is to blame.
+std::vector<Diagnosis> find_paths(const Case& c, bool few) {
   constexpr double kUneven = 1.5;
   constexpr double kBusy = 0.8;
-  // With fewer connections than this for each path, chance alone leaves paths empty now and then.
-  constexpr std::size_t kEnough = 8;
   std::vector<Diagnosis> out;
   for (const auto& g : c.path_groups()) {
     if (!g["max_over_mean"].is_number() || g["max_over_mean"].get<double>() < kUneven) continue;
@@ -42,7 +44,7 @@ std::vector<Diagnosis> find_uneven_paths(const Case& c) {
     const auto idle =
         std::ranges::count_if(members, [](const auto& m) { return m["bytes"].template get<std::uint64_t>() == 0; });
     const std::size_t connections = connections_of(c, node);
-    if (static_cast<std::size_t>(idle) * 2 < members.size() || connections < kEnough * members.size()) continue;
+    if (static_cast<std::size_t>(idle) * 2 < members.size() || (connections < kEnough * members.size()) != few) continue;
     out.push_back(
         {node,
          0.75,
@@ -55,12 +57,38 @@ std::vector<Diagnosis> find_uneven_paths(const Case& c) {
   return out;
 }
 
+std::vector<Diagnosis> find_uneven_paths(const Case& c) { return find_paths(c, false); }
+
+// Flows that share a path while another is empty, and get far less than they would.
+std::vector<Diagnosis> find_few_flows(const Case& c) {
+  constexpr double kHeldBack = 0.6;
+  constexpr std::size_t kMostEach = 2;  // connections for each path
+  std::vector<Diagnosis> out = find_paths(c, true);
+  std::erase_if(out, [&](const Diagnosis& d) {
+    std::size_t members = 0;
+    for (const auto& g : c.path_groups())
+      if (g["node"] == d.element) members = std::max(members, g["members"].size());
+    return connections_of(c, d.element) > kMostEach * members;
+  });
+  const auto is_held = [](const auto& f) { return f["share"].is_number() && f["share"].template get<double>() < kHeldBack; };
+  const auto held = std::ranges::count_if(c.flows(), is_held);
+  if (held < 2) return {};
+  for (Diagnosis& d : out)
+    d.evidence.push_back(fmt::format("{} flows get less than {:.0f} % of their limit", held, kHeldBack * 100));
+  return out;
+}
+
 }  // namespace
 
 const Rule rules::kUnevenPaths{"uneven-paths",
                                "The hash puts flows on few of the equal paths: polarisation, or too few flows.",
                                "More QPs per flow, another hash seed per tier, the QP in the hash "
                                "(`ecmp.destination-qp`), adaptive routing or spraying.",
-                               "The paths are not equal: a link has failed or is slower.", find_uneven_paths};
+                               "The paths are not equal: a link has failed or is slower.", find_uneven_paths, {Input::kRouting}};
+const Rule rules::kFewFlows{"few-flows",
+                            "Too few connections for a hash: they share paths while others are empty.",
+                            "More QPs for each flow (`qps`), or spraying and adaptive routing.",
+                            "There are eight connections or more for each path.", find_few_flows,
+                            {Input::kRouting, Input::kFlows}};
 
 }  // namespace railyard::doctor
