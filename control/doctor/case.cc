@@ -47,6 +47,7 @@ ClassCase class_of(const Json& c) {
 PortCase port_of(const Json& j) {
   PortCase p{.node = j["node"],
              .number = j["port"],
+             .label = text(j, "label"),
              .peer = text(j, "peer"),
              .is_switch = j.value("is_switch", false),
              .rate_bps = number(j, "rate_bps"),
@@ -127,7 +128,9 @@ const char* words(Input input) {
 
 std::uint64_t ClassCase::dropped(const std::string& reason) const { return of(drops, reason); }
 
-std::string PortCase::name() const { return fmt::format("{}:{}", node, number); }
+std::string PortCase::name() const {
+  return label.empty() ? fmt::format("{}:{}", node, number) : fmt::format("{}:{}", node, label);
+}
 
 std::string PortCase::peer_node() const { return node_of(peer); }
 

@@ -38,6 +38,7 @@ struct ClassCase {
 struct PortCase {
   std::string node;
   int number = 0;
+  std::string label{};  // the device's own name for it, "Ethernet0"; empty: its number
   std::string peer;  // "h1:1"; empty: not known
   bool is_switch = false;
   double rate_bps = 0;
@@ -49,7 +50,7 @@ struct PortCase {
   Drops drops;                      // of no class
   const PortCase* other = nullptr;  // the other end; null: its counters are not known
 
-  std::string name() const;       // "leaf1:3"
+  std::string name() const;       // "leaf1:3", "tor1:Ethernet0"
   std::string peer_node() const;  // "h3"
   std::string link() const;       // "leaf1:3-h3:1", the switch first
   std::string direction() const;  // "leaf1:3 -> h3:1"

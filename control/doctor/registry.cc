@@ -16,7 +16,7 @@ constexpr std::array kRules{
     &rules::kNoCongestionControl, &rules::kUnexplainedMarks, &rules::kEcnAbsent,    &rules::kEcnLate,
     &rules::kEcnEarly,        &rules::kMixedTraffic,    &rules::kLossyClass,        &rules::kTrimLost,
     &rules::kBufferFull,      &rules::kUnevenPaths,     &rules::kFewFlows,          &rules::kBlackHole,
-    &rules::kReceiverNotReady, &rules::kReordering,     &rules::kClockSkew,         &rules::kExtraDelay,
+    &rules::kReceiverNotReady, &rules::kRdmaLoss, &rules::kReordering,     &rules::kClockSkew,         &rules::kExtraDelay,
     &rules::kPcieLimit,       &rules::kSlowSender,      &rules::kWindowSmall,       &rules::kCableSwapped,
     &rules::kStraggler,       &rules::kTensorAcrossHosts, &rules::kPipelineBubbles, &rules::kRingLatency,
     &rules::kGuestSlow,       &rules::kEmulatorLate,

@@ -29,7 +29,7 @@ extern const Rule kMtuMismatch, kFrameErrors, kPayloadErrors, kOneWayLoss, kLink
     kSlowReceiver, kDscpRewritten, kEcnAbsent, kEcnLate, kEcnEarly, kEcnNotEchoed, kNoCongestionControl,
     kUnexplainedMarks, kMixedTraffic, kLossyClass, kBufferFull, kUnevenPaths, kFewFlows, kSlowLink, kSpeedMismatch,
     kPcieLimit, kSlowSender, kWindowSmall, kDuplicatedFrames, kReordering, kExtraDelay, kClockSkew, kTrimLost,
-    kReceiverNotReady, kCableSwapped, kStraggler, kRingLatency, kTensorAcrossHosts, kPipelineBubbles, kGuestSlow,
+    kReceiverNotReady, kRdmaLoss, kCableSwapped, kStraggler, kRingLatency, kTensorAcrossHosts, kPipelineBubbles, kGuestSlow,
     kEmulatorLate;
 }  // namespace rules
 

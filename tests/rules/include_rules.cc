@@ -91,7 +91,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/blast", {"control/base", "control/picture", "control/report", "control/spec", "dataplane/base"}},
       {"control/acceptance",
        {"control/base", "control/blast", "control/picture", "control/report", "control/routing", "control/spec", "control/structure", "dataplane/base"}},
-      {"control/doctor", {"control/base", "control/spec"}},
+      {"control/doctor", {"control/base", "control/decode", "control/spec"}},
       {"control/plan",
        {"control/base", "control/blast", "control/estimate", "control/jobs", "control/report", "control/spec", "dataplane/base",
         "dataplane/device", "dataplane/switch"}},

@@ -33,12 +33,12 @@ std::vector<Pauses> of_hosts(const Case& c) {
 std::vector<Diagnosis> watched_storms(const Case& c) {
   std::vector<Diagnosis> out;
   for (const PortCase& p : c.ports())
-    for (std::size_t k = 0; k < p.classes.size() && p.is_of_host(); ++k)
+    for (std::size_t k = 0; k < p.classes.size() && p.is_switch && (p.other == nullptr || p.is_of_host()); ++k)
       if (p.classes[k].storms > 0)
-        out.push_back({p.other->node,
+        out.push_back({p.other != nullptr ? p.other->node : p.name(),
                        0.95,
                        {fmt::format("the PFC watchdog of {} saw {} storms of {} (class {})", p.name(), p.classes[k].storms,
-                                    p.peer, k)}});
+                                    p.peer.empty() ? "its peer" : p.peer, k)}});
   return out;
 }
 
@@ -55,16 +55,36 @@ Diagnosis describe(const Pauses& p, double confidence) {
 
 std::vector<Diagnosis> find_pfc_storm(const Case& c) {
   std::vector<Diagnosis> out = watched_storms(c);
+  for (const NicCase& n : c.nics())
+    if (n.of("tx_pause_storm_error_events") > 0)
+      out.push_back({n.node,
+                     0.95,
+                     {fmt::format("the NIC of {} stopped pausing {} times because it had paused for too long "
+                                  "(tx_pause_storm_error_events)",
+                                  n.node, n.of("tx_pause_storm_error_events"))}});
   for (const Pauses& p : of_hosts(c))
     if (is_storm(p) && std::ranges::find(out, p.port->other->node, &Diagnosis::element) == out.end())
       out.push_back(describe(p, 0.9));
   return out;
 }
 
+// Of a host alone: it asks its switch to wait.
+void add_pausing_hosts(const Case& c, std::vector<Diagnosis>& out) {
+  constexpr std::uint64_t kOften = 100;
+  for (const PortCase& p : c.ports())
+    for (std::size_t k = 0; k < p.classes.size() && !p.is_switch && p.other == nullptr; ++k)
+      if (p.classes[k].xoff_sent >= kOften)
+        out.push_back({p.node,
+                       0.8,
+                       {fmt::format("{} sent {} pause frames of class {}: it does not take what comes", p.name(),
+                                    p.classes[k].xoff_sent, k)}});
+}
+
 std::vector<Diagnosis> find_slow_receiver(const Case& c) {
   std::vector<Diagnosis> out;
   for (const Pauses& p : of_hosts(c))
     if (!is_storm(p)) out.push_back(describe(p, 0.9));
+  add_pausing_hosts(c, out);
   // Without PFC it drops.
   for (const PortCase& p : c.ports())
     if (const auto n = p.dropped("nic_receive_full"); n > 0)
@@ -77,9 +97,9 @@ std::vector<Diagnosis> find_slow_receiver(const Case& c) {
 const Rule rules::kPfcStorm{
     "pfc-storm", "A host pauses its switch without an end: a NIC that is broken, or a host that has stopped.",
     "Reset the NIC; a PFC watchdog at the switch (`pfc-watchdog`) keeps the storm out of the fabric.",
-    "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm, {Input::kLinks}};
+    "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm, {Input::kPorts}};
 const Rule rules::kSlowReceiver{"slow-receiver", "A host takes packets more slowly than its link brings them.",
                                 "PCI Express, memory and IOMMU of the host; its NIC's buffers.",
-                                "The host is paused itself.", find_slow_receiver, {Input::kLinks}};
+                                "The host is paused itself.", find_slow_receiver, {Input::kPorts}};
 
 }  // namespace railyard::doctor

@@ -76,6 +76,20 @@ std::vector<Diagnosis> find_headroom_small(const Case& c) {
   });
 }
 
+// Of a switch alone: whether its neighbour stopped is not known.
+std::vector<Diagnosis> find_headroom_overflow(const Case& c) {
+  std::vector<Diagnosis> out = find_headroom_small(c);
+  for (const PortCase& p : c.ports())
+    for (std::size_t k = 0; k < p.classes.size() && p.is_switch && p.other == nullptr; ++k)
+      if (const ClassCase& q = p.classes[k]; q.dropped("headroom_full") > 0 && q.xoff_sent > 0)
+        out.push_back({p.name(),
+                       0.6,
+                       {fmt::format("{} sent {} pauses of class {} and dropped {} packets of it all the same: too little "
+                                    "headroom, or the other end does not stop",
+                                    p.name(), q.xoff_sent, k, q.dropped("headroom_full"))}});
+  return out;
+}
+
 }  // namespace
 
 const Rule rules::kPfcIgnored{
@@ -92,6 +106,6 @@ const Rule rules::kPfcOneSided{"pfc-one-sided",
 const Rule rules::kHeadroomSmall{"headroom-small",
                                  "The headroom is too small for what comes after a pause frame was sent.",
                                  "Compute it from rate, cable and MTU: `railyard check` does.",
-                                 "Packets are lost at other ports, too: then the buffer is full.", find_headroom_small, {Input::kLinks}};
+                                 "Packets are lost at other ports, too: then the buffer is full.", find_headroom_overflow, {Input::kPorts}};
 
 }  // namespace railyard::doctor

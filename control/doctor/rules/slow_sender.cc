@@ -115,9 +115,20 @@ std::vector<Diagnosis> find_window_small(const Case& c) {
   return out;
 }
 
+// What NICs say of their slots themselves: the share of the last second, in percent.
+void add_stalled(const Case& c, std::vector<Diagnosis>& out) {
+  constexpr std::uint64_t kOften = 10;
+  for (const NicCase& n : c.nics())
+    for (const char* counter : {"outbound_pci_stalled_wr", "outbound_pci_stalled_rd"})
+      if (n.of(counter) >= kOften)
+        out.push_back({n.node, 0.85, {fmt::format("{}: PCI Express had no credits for {} % of the time ({})", n.node,
+                                                  n.of(counter), counter)}});
+}
+
 std::vector<Diagnosis> find_pcie_limit(const Case& c) {
   constexpr double kFramed = 0.85;  // headers leave more than this of the rate with packets of 1 KB
   std::vector<Diagnosis> out;
+  add_stalled(c, out);
   std::map<std::string, double> limits;
   for (const Json& f : c.flows())
     if (number(f, "offered_bps") <= 0) limits[text(f, "src")] = std::max(limits[text(f, "src")], number(f, "limit_bps"));
@@ -150,6 +161,6 @@ const Rule rules::kWindowSmall{"window-small",
                                {Input::kFlows, Input::kLinks}};
 const Rule rules::kPcieLimit{"pcie-limit", "A NIC's PCI Express slot carries less than its link.",
                              "A wider or faster slot: `lspci -vv` shows LnkSta; `railyard check` (nic-above-pcie).",
-                             "The flow is slow by its own rate.", find_pcie_limit, {Input::kFlows, Input::kLinks}};
+                             "The flow is slow by its own rate.", find_pcie_limit, {Input::kNics}};
 
 }  // namespace railyard::doctor
