@@ -298,7 +298,7 @@ def swapped(r):
     hosts, rails = r.randint(4, 8), r.randint(2, 4)
     bad = r.randint(1, hosts)
     a, b = r.sample(range(1, rails + 1), 2)
-    lines = ["nodes:"] + [f"  h{h}: {{ kind: host }}" for h in range(1, hosts + 1)]
+    lines = ["nodes:"] + [f"  h{h}: {{ kind: host, nics: {rails} }}" for h in range(1, hosts + 1)]
     lines += [f"  rail{n}: {{ kind: switch }}" for n in range(1, rails + 1)] + ["  top: { kind: switch }", "links:"]
     for h in range(1, hosts + 1):
         for n in range(1, rails + 1):
@@ -332,7 +332,7 @@ def ring(r):
 
 
 def tensor(r):
-    hosts, gpus = r.choice([(2, 2), (4, 2), (2, 4)])
+    hosts, gpus = r.choice([(2, 2), (3, 2), (2, 3), (3, 4)])
     return (
         f"topology: {{ preset: rail-optimized, hosts: {hosts}, rails: 2, spines: 1, host-link: {{ rate: {r.choice([50, 100])}Gbps, cable: 3m }}, "
         "fabric-link: { rate: 200Gbps, cable: 30m } }\n"
@@ -344,7 +344,7 @@ def tensor(r):
 
 
 def bubbles(r):
-    stages = r.choice([4, 8])
+    stages = r.choice([4, 6])
     return (
         f"topology: {{ preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: {stages // 2} }}\n"
         f"defaults: {{ link: {{ rate: {r.choice([100, 400])}Gbps, cable: 5m }} }}\n"
@@ -380,7 +380,7 @@ def polarised(r):
     f = Fabric(r, shape="fat-tree")
     text, _ = messages(f, r, "roce", r.choice([16, 32]))
     fabric = f.text.replace("MiB }", f"MiB, ecmp: {{ seed: {r.randint(1, 1000)} }} }}")
-    return fabric + text + run_of(r), ("uneven-paths", ["spine*"])
+    return fabric + text + run_of(r), (("uneven-paths", "few-flows"), ["spine*"])
 
 
 KINDS = {
