@@ -253,9 +253,11 @@ def reorder(r):
 
 
 def delay(r):
-    return on_messages(
-        r, lambda e, f: (e.nic, f"delay: {r.choice([20, 50, 100])}us"), lambda e, to: ("extra-delay", [e.link]), transport="roce"
-    )
+    """On a fabric with little load: queues hide it."""
+    f = Fabric(r)
+    text, _ = messages(f, r, "generator", 1, f", rate: {f.rate / 10:.1f}Gbps")
+    e = r.choice(f.ends)
+    return f.text + text.replace(", qps: 1", "") + fault(e.nic, f"delay: {r.choice([20, 50, 100])}us") + run_of(r), ("extra-delay", [e.link])
 
 
 def skew(r):
@@ -274,13 +276,15 @@ def ce_marks(r):
 
 
 def trim_lost(r):
-    f = Fabric(r, 4, at_least=8)
-    text, to, _ = incast(f, r, "uet", size=6)
+    """Trimmed headers share a class with bulk traffic that fills its queue."""
+    f = Fabric(r, 4, at_least=10)
+    text, to, senders = incast(f, r, "uet", size=4)
+    bulk = senders[-1]
     q = (
         "qos: { default: { dscp: { 26: 1, 10: 2, 46: 5 }, classes: { 1: { queue-limit: 100KB, trim: { dscp: 10, class: 2 } }, "
-        f"2: {{ queue-limit: {r.choice([1, 2])}KB, weight: 1 }}, 5: {{ strict: true }} }} }} }}\n"
+        f"2: {{ queue-limit: {r.choice([20, 50])}KB }}, 5: {{ strict: true }} }} }} }}\n"
     )
-    return f.text + q + text + run_of(r), ("trim-misclassified", [to.leaf])
+    return f.text + q + text + f"  - {{ name: bulk, from: '{bulk.nic}', to: '{to.nic}', dscp: 10 }}\n" + run_of(r), ("trim-misclassified", [to.leaf])
 
 
 def not_ready(r):

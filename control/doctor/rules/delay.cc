@@ -70,49 +70,53 @@ std::vector<Odd> odd_hosts(const Case& c) {
   return comparable >= kLeast ? out : std::vector<Odd>{};
 }
 
-// What a queue may add on the way to and from a host.
-double queueing_ns(const Case& c, const std::string& host) {
-  const PortCase* at = c.before(host);
-  if (at == nullptr || at->rate_bps <= 0) return 0;
-  double deepest = static_cast<double>(at->deepest());
+// What the deepest queue of the fabric may add.
+double queueing_ns(const Case& c) {
+  double longest = 0;
   for (const PortCase& p : c.ports())
-    if (p.node == at->node && p.other != nullptr && p.other->is_switch)
-      deepest = std::max(deepest, static_cast<double>(p.deepest()));
-  return deepest * 8e9 / at->rate_bps;
+    if (p.rate_bps > 0) longest = std::max(longest, static_cast<double>(p.deepest()) * 8e9 / p.rate_bps);
+  return longest;
 }
 
+// Packets that arrive before they were sent: no network does that. Of the two clocks the one is wrong whose other flows are
+// off the other way.
 std::vector<Diagnosis> find_clock_skew(const Case& c) {
-  std::vector<Diagnosis> out;
-  for (const Odd& o : odd_hosts(c)) {
-    const bool opposite = (o.from > 0) != (o.to > 0) || o.from == 0 || o.to == 0;
-    // Packets that arrive before they were sent count as 0: the shorter way has no more to lose than the usual latency.
-    const Shifts all = shifts_of(c);
-    const double shorter = -std::min(o.from, o.to);
-    if (!opposite || shorter < 0.5 * all.usual) continue;
-    out.push_back({o.host,
-                   0.85,
-                   {fmt::format("packets from {} take {:+.1f} us against the median of all flows ({:.1f} us), packets to "
-                                "it {:+.1f} us",
-                                o.host, o.from / 1e3, all.usual / 1e3, o.to / 1e3),
-                    "one way longer and the other shorter: no network does that"}});
+  constexpr double kImpossible = 200;  // ns: less than a cable and a switch
+  const Shifts all = shifts_of(c);
+  std::map<std::string, Diagnosis> out;
+  for (const Json& f : c.flows()) {
+    const Json& latency = below(f, "latency_ns");
+    if (latency.empty() || count(f, "delivered_packets") < 20 || number(latency, "p50") >= kImpossible) continue;
+    const std::string source = source_of(f), sink = sink_of(f);
+    const double to_source = median(all.hosts.at(source).to), from_sink = median(all.hosts.at(sink).from);
+    const std::string& host = to_source >= from_sink ? source : sink;
+    Diagnosis& d = out[host];
+    d.element = host;
+    d.confidence = 0.92;
+    d.evidence.push_back(fmt::format("{}: packets take {:.1f} us by these clocks; the median of all flows is {:.1f} us",
+                                     text(f, "name"), number(latency, "p50") / 1e3, all.usual / 1e3));
+    d.evidence.push_back(fmt::format("packets to {} take {:.1f} us, packets from {} {:.1f} us", source, to_source / 1e3,
+                                     sink, from_sink / 1e3));
   }
-  return out.size() <= 2 ? out : std::vector<Diagnosis>{};
+  std::vector<Diagnosis> found;
+  for (auto& [host, d] : out) found.push_back(std::move(d));
+  return found;
 }
 
 std::vector<Diagnosis> find_extra_delay(const Case& c) {
   std::vector<Diagnosis> out;
   const double usual = shifts_of(c).usual;
   for (const Odd& o : odd_hosts(c)) {
-    if (std::min(o.from, o.to) < -0.5 * usual) continue;  // a clock
+    if (std::min(o.from, o.to) < -0.8 * usual) continue;  // a clock
     const double more = std::max(o.from, o.to);
     const PortCase* at = c.before(o.host);
-    if (at == nullptr || more < 2 * queueing_ns(c, o.host)) continue;
+    if (at == nullptr || more < 2 * queueing_ns(c)) continue;
     out.push_back({at->link(),
                    0.75,
                    {fmt::format("packets from {} take {:+.1f} us against the median of all flows ({:.1f} us), packets to "
                                 "it {:+.1f} us",
                                 o.host, o.from / 1e3, usual / 1e3, o.to / 1e3),
-                    fmt::format("the queues before it explain {:.1f} us at most", queueing_ns(c, o.host) / 1e3)}});
+                    fmt::format("the deepest queue explains {:.1f} us at most", queueing_ns(c) / 1e3)}});
   }
   return out.size() <= 2 ? out : std::vector<Diagnosis>{};
 }

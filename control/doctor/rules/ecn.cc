@@ -106,23 +106,26 @@ std::vector<Diagnosis> find_ecn_early(const Case& c) {
 // More marks at receivers than switches have made.
 std::vector<Diagnosis> find_unexplained_marks(const Case& c) {
   constexpr std::uint64_t kLeast = 20;
+  constexpr double kMuchMore = 1.5;
   std::uint64_t made = 0, arrived = 0;
   for (const PortCase& p : c.ports()) made += p.marked();
-  std::map<std::string, std::uint64_t> hosts;
+  // By share: the flow that got most, and the next one.
+  std::string most;
+  double share = 0, next = 0;
   for (const auto& f : c.flows()) {
-    const std::uint64_t n = count(f, "marked");
-    arrived += n;
-    hosts[source_of(f)] += n;
-    hosts[sink_of(f)] += n;
+    arrived += count(f, "marked");
+    const double ce = number(f, "ce_share");
+    if (ce > share) next = share, share = ce, most = text(f, "src");
+    else next = std::max(next, ce);
   }
-  if (arrived < kLeast + made + made / 2) return {};
-  const auto most = std::ranges::max_element(hosts, {}, [](const auto& h) { return h.second; });
-  const PortCase* at = c.before(most->first);
-  const bool one = most->second * 10 >= arrived * 9 && at != nullptr;
+  // A packet is marked once, by the first queue that is long.
+  if (arrived < kLeast + made) return {};
+  const PortCase* at = c.before(most);
+  const bool one = share > kMuchMore * next && at != nullptr;
   return {{one ? at->link() : std::string("fabric"),
-           0.85,
+           0.95,
            {fmt::format("receivers got {} packets with CE, switches marked {}", arrived, made),
-            fmt::format("{} of them belong to flows of {}", most->second, most->first)}}};
+            fmt::format("{:.0f} % of the packets from {} have CE, at most {:.0f} % of others", share * 100, most, next * 100)}}};
 }
 
 }  // namespace

@@ -44,6 +44,17 @@ std::vector<Diagnosis> find_mixed_traffic(const Case& c) {
   return out;
 }
 
+// The switch port before the only host to which packets of a class are retransmitted.
+const PortCase* before_sink(const Case& c, int k) {
+  std::string sink;
+  for (const Json& f : c.flows()) {
+    if (count(below(f, "roce"), "retransmitted_packets") == 0 || static_cast<int>(number(f, "class")) != k) continue;
+    if (!sink.empty() && sink != text(f, "dst")) return nullptr;
+    sink = text(f, "dst");
+  }
+  return sink.empty() ? nullptr : c.before(sink);
+}
+
 // RDMA that loses packets to full buffers in a class that nobody pauses.
 std::vector<Diagnosis> find_lossy_class(const Case& c) {
   std::map<int, std::uint64_t> retransmitted;  // by class
@@ -55,18 +66,19 @@ std::vector<Diagnosis> find_lossy_class(const Case& c) {
     if (n == 0 || k < 0 || k > 7) continue;
     const auto at = static_cast<std::size_t>(k);
     const PortCase* worst = nullptr;
-    std::uint64_t most = 0, xoff = 0;
+    std::uint64_t dropped = 0, xoff = 0;
     for (const PortCase& p : c.ports()) {
       if (!p.is_switch) continue;
       xoff += p.classes[at].xoff_sent;
-      const std::uint64_t dropped = p.classes[at].dropped("egress_full") + p.classes[at].dropped("wred");
-      if (dropped > most) most = dropped, worst = &p;
+      dropped += p.classes[at].dropped("egress_full") + p.classes[at].dropped("wred") + p.classes[at].dropped("ingress_full");
+      if (worst == nullptr || p.classes[at].deepest > worst->classes[at].deepest) worst = &p;
     }
-    if (worst == nullptr || xoff > 0) continue;
+    if (dropped == 0 || xoff > 0) continue;
+    if (const PortCase* sink = before_sink(c, k); sink != nullptr) worst = sink;
     out.push_back({worst->name(),
                    0.85,
-                   {fmt::format("{} dropped {} packets of class {}, in which RoCEv2 is; no switch sent XOFF for it",
-                                worst->name(), most, k),
+                   {fmt::format("switches dropped {} packets of class {}, in which RoCEv2 is, and sent no XOFF for it", dropped,
+                                k),
                     fmt::format("{} packets were retransmitted", n)}});
   }
   return out;

@@ -7,7 +7,7 @@ namespace railyard::doctor {
 namespace {
 
 std::vector<Diagnosis> find_receiver_not_ready(const Case& c) {
-  constexpr std::uint64_t kLeast = 10;
+  constexpr std::uint64_t kLeast = 2;
   std::vector<Diagnosis> out;
   for (const NicCase& n : c.nics())
     if (n.of("out_of_buffer") >= kLeast)

@@ -22,7 +22,12 @@ std::vector<Diagnosis> find_trim_lost(const Case& c) {
   }
   for (const auto& f : c.flows()) arrived += count(f, "trimmed");
   for (const auto& n : c.uet_nics()) arrived += count(below(n, "dropped"), "trimmed");
-  if (trimmed < kLeast || arrived * 2 >= trimmed) return {};
+  constexpr double kPart = 0.2;
+  std::uint64_t no_room = 0;  // for the header
+  for (const PortCase& p : c.ports()) no_room += p.dropped("trim_queue_full");
+  const bool are_missing = arrived * 2 < trimmed;
+  const bool are_dropped = static_cast<double>(no_room) > kPart * static_cast<double>(trimmed + no_room);
+  if (trimmed + no_room < kLeast || (!are_missing && !are_dropped)) return {};
   const PortCase* at = loses != nullptr ? loses : most;
   return {{at->node,
            0.8,

@@ -9,7 +9,17 @@
 namespace railyard::doctor {
 namespace {
 
-// QPs and flows of the hosts at a switch; of all hosts, if it has none.
+// Switches without hosts that choose among paths: they share the flows of all hosts.
+std::size_t upper_switches(const Case& c) {
+  std::set<std::string> choosing, with_hosts;
+  for (const auto& g : c.path_groups()) choosing.insert(g["node"].get<std::string>());
+  for (const PortCase& p : c.ports())
+    if (p.is_of_host()) with_hosts.insert(p.node);
+  std::erase_if(choosing, [&](const std::string& node) { return with_hosts.contains(node); });
+  return std::max<std::size_t>(1, choosing.size());
+}
+
+// QPs and flows of the hosts at a switch; of a switch without hosts its share of all.
 std::size_t connections_of(const Case& c, const std::string& node) {
   std::set<std::string> hosts;
   for (const PortCase& p : c.ports())
@@ -20,7 +30,7 @@ std::size_t connections_of(const Case& c, const std::string& node) {
     if (hosts.empty() || hosts.contains(source.substr(0, source.find(':'))))
       n += f.contains("roce") ? f["roce"]["qps"].get<std::size_t>() : 1;
   }
-  return n;
+  return hosts.empty() ? n / upper_switches(c) : n;
 }
 
 // With fewer connections than this for each path, chance alone leaves paths empty now and then.
@@ -50,8 +60,8 @@ std::vector<Diagnosis> find_paths(const Case& c, bool few) {
          0.75,
          {fmt::format("of {} equal paths {} carries {:.2f} times the mean and is busy for {:.0f} % of the time",
                       members.size(), port->name(), g["max_over_mean"].get<double>(), port->utilisation * 100),
-          fmt::format("{} of them carried nothing, with {} connections from this switch's hosts, or from all hosts if "
-                      "it has none",
+          fmt::format("{} of them carried nothing, with {} connections from this switch's hosts, or its share of "
+                      "those of all hosts",
                       idle, connections)}});
   }
   return out;
