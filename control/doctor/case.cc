@@ -193,6 +193,12 @@ void Case::read(const std::string& file) {
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: is no report of this version: {}", file, error.what()));
   }
+  // Ports that nothing has crossed have no classes to tell by.
+  std::set<std::string> switches;
+  for (const PortCase& p : ports_)
+    if (p.is_switch) switches.insert(p.node);
+  for (const Json& g : path_groups()) switches.insert(text(g, "node"));
+  for (PortCase& p : ports_) p.is_switch = switches.contains(p.node);
   for (const PortCase& p : ports_) by_name_[p.name()] = &p;
   for (PortCase& p : ports_) p.other = port(p.peer);
 }

@@ -83,6 +83,26 @@ std::vector<Diagnosis> find_ecn_late(const Case& c) {
   return out;
 }
 
+// Flows whose marked packets did not wait: more of them have CE than took long.
+std::vector<Diagnosis> find_ecn_without_wait(const Case& c) {
+  constexpr double kShare = 0.12, kShort = 16e3;  // ns
+  constexpr std::size_t kLeast = 3;
+  std::size_t flows = 0;
+  std::string example;
+  for (const auto& f : c.flows()) {
+    const double ce = number(f, "ce_share"), p90 = number(below(f, "latency_ns"), "p90");
+    if (ce < kShare || p90 <= 0 || p90 > kShort) continue;
+    if (++flows == 1)
+      example = fmt::format("{}: {:.0f} % of its packets have CE, and 90 % of them took {:.1f} us or less", text(f, "name"),
+                            ce * 100, p90 / 1e3);
+  }
+  if (flows < kLeast || c.ports().empty()) return {};
+  const auto most = std::ranges::max_element(c.ports(), {}, [](const PortCase& p) { return p.is_switch ? p.marked() : 0; });
+  if (most->marked() == 0) return {};
+  return {{most->name(), 0.8, {example, fmt::format("{} flows are like that; {} marked most: {} packets", flows, most->name(),
+                                                    most->marked())}}};
+}
+
 // Marks of queues that never took long to drain.
 std::vector<Diagnosis> find_ecn_early(const Case& c) {
   constexpr std::uint64_t kLeast = 50;
@@ -100,7 +120,7 @@ std::vector<Diagnosis> find_ecn_early(const Case& c) {
                                   p.name(), q.marked, q.tx, k, seconds * 1e6, q.deepest),
                       fmt::format("the port was busy for {:.0f} % of the time", p.utilisation * 100)}});
     }
-  return out;
+  return out.empty() ? find_ecn_without_wait(c) : out;
 }
 
 // More marks at receivers than switches have made.

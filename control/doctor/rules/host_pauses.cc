@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "control/doctor/latencies.h"
 #include "control/doctor/rule.h"
+#include "control/doctor/values.h"
 
 namespace railyard::doctor {
 namespace {
@@ -80,11 +82,42 @@ void add_pausing_hosts(const Case& c, std::vector<Diagnosis>& out) {
                                     p.classes[k].xoff_sent, k)}});
 }
 
+// Without pauses: packets wait in the NIC, and the transport slows down. Queues on the way do not explain it.
+void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
+  constexpr double kLate = 2e3, kVeryLate = 50e3;  // ns
+  constexpr double kLow = 0.75;
+  // A queue that is paused takes longer than its depth says.
+  for (const PortCase& p : c.ports())
+    if (p.dropped("egress_full") + p.dropped("ingress_full") > 0 ||
+        std::ranges::any_of(p.classes, [](const ClassCase& k) { return k.paused_ns > 0; }))
+      return;
+  const double queues = longest_queue_ns(c), usual = latencies_of(c).usual;
+  for (const auto& f : c.flows()) {
+    const auto& latency = below(f, "latency_ns");
+    const double p50 = number(latency, "p50") - usual, most = number(latency, "max") - usual;
+    if (number(f, "offered_bps") > 0) continue;
+    const bool is_slow = p50 > kLate + 1.5 * queues && number(f, "share") > 0 && number(f, "share") < kLow;
+    const bool has_stopped = most > kVeryLate + 3 * queues && most > 5 * number(latency, "p50");
+    const std::string host = sink_of(f);
+    if ((!is_slow && !has_stopped) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
+    out.push_back({host,
+                   0.82,
+                   {fmt::format("packets of {} took {:.1f} us (p50; most {:.1f} us), the median of all flows is {:.1f} us",
+                                text(f, "name"), number(latency, "p50") / 1e3, number(latency, "max") / 1e3, usual / 1e3),
+                    fmt::format("the deepest queue explains {:.1f} us at most", queues / 1e3)}});
+  }
+}
+
 std::vector<Diagnosis> find_slow_receiver(const Case& c) {
   std::vector<Diagnosis> out;
   for (const Pauses& p : of_hosts(c))
     if (!is_storm(p)) out.push_back(describe(p, 0.9));
   add_pausing_hosts(c, out);
+  if (std::vector<Diagnosis> late; c.has(Input::kDepths)) {
+    add_late_hosts(c, late);
+    if (late.size() == 1 && std::ranges::find(out, late[0].element, &Diagnosis::element) == out.end())
+      out.push_back(std::move(late[0]));
+  }
   // Without PFC it drops.
   for (const PortCase& p : c.ports())
     if (const auto n = p.dropped("nic_receive_full"); n > 0)

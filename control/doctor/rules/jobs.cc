@@ -1,5 +1,6 @@
 // Jobs whose time goes into their own shape: ring, placement, pipeline.
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -26,9 +27,16 @@ int parallel(const std::string& text, const std::string& kind) {
 
 std::size_t ranks_of(const Json& collective) { return collective["ranks"].size(); }
 
+std::size_t hosts_of_ranks(const Json& collective) {
+  std::set<std::string> hosts;  // of "h1", "h1:2", "h1/gpu3"
+  for (const Json& rank : collective["ranks"])
+    if (rank.is_string()) hosts.insert(rank.get<std::string>().substr(0, rank.get<std::string>().find_first_of(":/")));
+  return hosts.size();
+}
+
 std::vector<Diagnosis> find_ring_latency(const Case& c) {
-  constexpr std::size_t kMany = 16;
-  constexpr double kLow = 0.35;
+  constexpr std::size_t kMany = 24;
+  constexpr double kLow = 0.3;
   std::vector<Diagnosis> out;
   for (const Json& j : c.collectives()) {
     const double share = number(j, "share_of_limit");
@@ -55,8 +63,9 @@ std::vector<Diagnosis> find_tensor_across_hosts(const Case& c) {
     const double efficiency = number(below(j, "schedule"), "efficiency");
     const double steps = std::max(1.0, number(j, "repeats"));
     if (tp_bytes <= 0 || efficiency <= 0 || efficiency >= kInefficient) continue;
-    // With tensor parallelism inside hosts hardly any of it is in the fabric.
-    if (number(j, "fabric_bytes") < 0.3 * tp_bytes * static_cast<double>(ranks_of(j)) * steps) continue;
+    // With tensor parallelism inside hosts hardly any of it is in the fabric. A ring crosses once between two hosts.
+    const auto hosts = static_cast<double>(hosts_of_ranks(j));
+    if (hosts < 2 || number(j, "fabric_bytes") < 0.3 * tp_bytes * hosts * steps) continue;
     out.push_back({text(j, "name"),
                    0.85,
                    {fmt::format("a rank sends {:.0f} MB a step for tensor parallelism ({}), and {:.0f} MB of the job went "

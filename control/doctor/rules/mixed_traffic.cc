@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "control/doctor/latencies.h"
 #include "control/doctor/rule.h"
 #include "control/doctor/values.h"
 
@@ -22,24 +23,27 @@ bool is_deaf(const Json& f) {
 std::vector<Diagnosis> find_mixed_traffic(const Case& c) {
   constexpr double kMuchMore = 2;
   struct Shares {
-    double listening = 0, deaf = 0;  // the best of those, bit/s
-    std::string who, loud;
+    std::vector<double> listening{};  // bit/s, of each
+    double deaf = 0;                  // the most
+    std::string loud{};
   };
   std::map<std::pair<std::string, int>, Shares> queues;  // by sink and class
   for (const Json& f : c.flows()) {
     Shares& s = queues[{text(f, "dst"), static_cast<int>(number(f, "class"))}];
     const double bps = number(f, "goodput_bps");
-    if (listens(f) && bps > s.listening) s.listening = bps, s.who = text(f, "name");
+    if (listens(f)) s.listening.push_back(bps);
     if (is_deaf(f) && bps > s.deaf) s.deaf = bps, s.loud = text(f, "name");
   }
   std::vector<Diagnosis> out;
   for (const auto& [queue, s] : queues) {
     const PortCase* at = c.before(queue.first);
-    if (s.who.empty() || s.loud.empty() || at == nullptr || s.deaf < kMuchMore * s.listening) continue;
+    const double usual = median(s.listening);
+    if (s.listening.empty() || s.loud.empty() || at == nullptr || s.deaf < kMuchMore * usual) continue;
     out.push_back({at->name(),
                    0.85,
-                   {fmt::format("class {} of {}: {} slows down by CNPs to {:.1f} Gb/s, {} does not and has {:.1f} Gb/s",
-                                queue.second, at->name(), s.who, s.listening / 1e9, s.loud, s.deaf / 1e9)}});
+                   {fmt::format("class {} of {}: {} flows slow down by CNPs, to {:.1f} Gb/s in the median; {} does not and has "
+                                "{:.1f} Gb/s",
+                                queue.second, at->name(), s.listening.size(), usual / 1e9, s.loud, s.deaf / 1e9)}});
   }
   return out;
 }

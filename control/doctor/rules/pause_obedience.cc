@@ -6,7 +6,8 @@
 namespace railyard::doctor {
 namespace {
 
-constexpr double kHardlyPaused = 0.002;
+// Who obeys is paused for far longer than this for each XOFF.
+bool is_hardly_paused(const ClassCase& there) { return there.paused_ns < 200 * there.xoff_received; }
 
 template <class Judge>
 std::vector<Diagnosis> each_class(const Case& c, Judge judge) {
@@ -30,7 +31,7 @@ std::vector<Diagnosis> find_pfc_ignored(const Case& c) {
     if (here.dropped("headroom_full") == 0 || here.xoff_sent == 0 || are_lost(here, there) ||
         there.pfc_not_enabled > 0 || there.tx == 0)
       return;
-    if (there.pause_share >= kHardlyPaused) return;
+    if (!is_hardly_paused(there)) return;
     out.push_back(
         {p.other->is_switch ? p.other->name() : p.other->node,
          0.95,
@@ -67,7 +68,7 @@ std::vector<Diagnosis> find_headroom_small(const Case& c) {
   return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
                           std::vector<Diagnosis>& out) {
     if (here.dropped("headroom_full") == 0 || are_lost(here, there) || there.pfc_not_enabled > 0 ||
-        there.pause_share < kHardlyPaused)
+        is_hardly_paused(there))
       return;
     out.push_back({p.name(),
                    0.8,

@@ -53,7 +53,7 @@ std::vector<Diagnosis> find_reordering(const Case& c) {
   std::size_t hit = 0;
   for (const Json& f : c.flows()) {
     const bool is_hit = gaps(f) >= kLeast;
-    for (const std::string& host : {source_of(f), sink_of(f)}) {
+    for (const std::string& host : {text(f, "src"), text(f, "dst")}) {
       ++hosts[host].all;
       hosts[host].hit += is_hit ? 1 : 0;
     }

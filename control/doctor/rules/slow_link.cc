@@ -37,7 +37,7 @@ std::vector<Diagnosis> find_speed_mismatch(const Case& c) {
   std::map<std::pair<std::string, std::string>, std::map<double, std::vector<const PortCase*>>> tiers;
   for (const PortCase& p : c.ports())
     if (p.is_switch && p.other != nullptr && p.rate_bps > 0 && p.link().starts_with(p.name()))
-      tiers[{kind_of(p.node), kind_of(p.other->node)}][p.rate_bps].push_back(&p);
+      tiers[{kind_of(p.node), p.other->is_switch ? kind_of(p.other->node) : "hosts"}][p.rate_bps].push_back(&p);
   std::vector<Diagnosis> out;
   for (const auto& [kinds, rates] : tiers) {
     if (rates.size() != 2) continue;

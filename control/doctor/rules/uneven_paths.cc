@@ -39,7 +39,7 @@ constexpr std::size_t kEnough = 8;
 // `few`: connections are too few for a hash to be even. Else the hash is to blame.
 std::vector<Diagnosis> find_paths(const Case& c, bool few) {
   constexpr double kUneven = 1.5;
-  constexpr double kBusy = 0.8;
+  const double busy = few ? 0.8 : 0.6;
   std::vector<Diagnosis> out;
   for (const auto& g : c.path_groups()) {
     if (!g["max_over_mean"].is_number() || g["max_over_mean"].get<double>() < kUneven) continue;
@@ -50,7 +50,7 @@ std::vector<Diagnosis> find_paths(const Case& c, bool few) {
     const auto node = g["node"].get<std::string>();
     const auto port = std::ranges::find_if(c.ports(), [&](const PortCase& p) { return p.name() == name; });
     // Uneven and idle hurts nobody.
-    if (port == c.ports().end() || port->utilisation < kBusy) continue;
+    if (port == c.ports().end() || port->utilisation < busy) continue;
     const auto idle =
         std::ranges::count_if(members, [](const auto& m) { return m["bytes"].template get<std::uint64_t>() == 0; });
     const std::size_t connections = connections_of(c, node);
@@ -83,6 +83,7 @@ std::vector<Diagnosis> find_few_flows(const Case& c) {
   const auto is_held = [](const auto& f) { return f["share"].is_number() && f["share"].template get<double>() < kHeldBack; };
   const auto held = std::ranges::count_if(c.flows(), is_held);
   if (held < 2) return {};
+  for (Diagnosis& d : out) d.confidence = 0.55;
   for (Diagnosis& d : out)
     d.evidence.push_back(fmt::format("{} flows get less than {:.0f} % of their limit", held, kHeldBack * 100));
   return out;
