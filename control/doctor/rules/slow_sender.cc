@@ -37,8 +37,7 @@ bool is_free(const Case& c, const Json& f) {
 struct Sender {
   std::string node;
   double goodput = 0, limit = 0;
-  double ce = 0;  // share of its packets with CE, the most of a flow
-  bool free = true, intact = true;
+  bool free = true;
 
   double share() const { return limit > 0 ? goodput / limit : 0; }
 };
@@ -54,42 +53,30 @@ std::map<std::string, Sender> senders(const Case& c) {
     s.node = source_of(f);
     s.goodput += number(f, "goodput_bps");
     s.limit = std::max(s.limit, number(f, "limit_bps"));
-    s.ce = std::max(s.ce, number(f, "ce_share"));
-    s.intact &= count(f, "lost") == 0 && retransmitted(f) == 0 && number(f, "offered_bps") <= 0 && is_unpaused(c, f);
     s.free &= is_free(c, f) && at_sink[text(f, "dst")] == 1;
   }
   return all;
 }
 
-double median_of(const std::map<std::string, Sender>& all, double (*value)(const Sender&)) {
-  std::vector<double> values;
-  for (const auto& [nic, s] : all) values.push_back(value(s));
-  return median(std::move(values));
+double median_share(const std::map<std::string, Sender>& all) {
+  std::vector<double> shares;
+  for (const auto& [nic, s] : all) shares.push_back(s.share());
+  return median(std::move(shares));
 }
 
 std::vector<Diagnosis> find_slow_sender(const Case& c) {
   constexpr std::size_t kLeast = 4;  // senders to compare with
   const auto all = senders(c);
   if (all.size() < kLeast) return {};
-  constexpr double kFarBelow = 0.4;
-  const double usual = median_of(all, [](const Sender& s) { return s.share(); });
-  const double usual_ce = median_of(all, [](const Sender& s) { return s.ce; });
+  const double usual = median_share(all);
   std::vector<Diagnosis> out;
-  for (const auto& [nic, s] : all) {
-    if (s.intact && !s.free && s.share() < kFarBelow * usual && s.ce < 0.7 * usual_ce)
-      out.push_back({s.node,
-                     0.65,
-                     {fmt::format("{} sends {:.1f} Gb/s, {:.0f} % of what it could; the median sender {:.0f} %", nic,
-                                  s.goodput / 1e9, s.share() * 100, usual * 100),
-                      fmt::format("{:.0f} % of its packets have CE, {:.0f} % of the median sender's", s.ce * 100,
-                                  usual_ce * 100)}});
+  for (const auto& [nic, s] : all)
     if (s.free && s.share() < kLow * usual)
       out.push_back({s.node,
                      0.8,
                      {fmt::format("{} sends {:.1f} Gb/s, {:.0f} % of what it could; the median sender {:.0f} %", nic,
                                   s.goodput / 1e9, s.share() * 100, usual * 100),
                       "it was not paused, and its packets were neither marked nor lost"}});
-  }
   // Many slow ones are no exceptions.
   return out.size() * 3 <= all.size() ? out : std::vector<Diagnosis>{};
 }
