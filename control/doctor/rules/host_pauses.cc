@@ -84,7 +84,7 @@ void add_pausing_hosts(const Case& c, std::vector<Diagnosis>& out) {
 
 // Without pauses: packets wait in the NIC, and the transport slows down. Queues on the way do not explain it.
 void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
-  constexpr double kLate = 1e3, kVeryLate = 50e3;  // ns
+  constexpr double kLate = 1e3, kVeryLate = 50e3, kShort = 10e3;  // ns
   constexpr double kLow = 0.75;
   // A queue that is paused takes longer than its depth says.
   for (const PortCase& p : c.ports())
@@ -92,11 +92,13 @@ void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
         std::ranges::any_of(p.classes, [](const ClassCase& k) { return k.paused_ns > 0; }))
       return;
   const double queues = longest_queue_ns(c), usual = latencies_of(c).usual;
+  // Of long queues there may be several on a way.
+  const double explained = queues * (queues < kShort ? 1.2 : 2.5);
   for (const auto& f : c.flows()) {
     const auto& latency = below(f, "latency_ns");
     const double p50 = number(latency, "p50") - usual, most = number(latency, "max") - usual;
     if (number(f, "offered_bps") > 0) continue;
-    const bool is_slow = p50 > kLate + 1.2 * queues && number(f, "share") > 0 && number(f, "share") < kLow;
+    const bool is_slow = p50 > kLate + explained && number(f, "share") > 0 && number(f, "share") < kLow;
     const bool has_stopped = most > kVeryLate + 3 * queues && most > 5 * number(latency, "p50");
     const std::string host = sink_of(f);
     if ((!is_slow && !has_stopped) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
