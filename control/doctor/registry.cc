@@ -8,30 +8,41 @@ namespace railyard::doctor {
 namespace {
 
 constexpr std::array kRules{
-    &rules::kSwitchReset,  &rules::kLinkDown,      &rules::kMtuMismatch, &rules::kFrameErrors,   &rules::kPayloadErrors,
-    &rules::kOneWayLoss,   &rules::kPfcOneSided,   &rules::kPfcLost,     &rules::kPfcIgnored,    &rules::kPfcStorm,
-    &rules::kSlowReceiver, &rules::kDscpRewritten, &rules::kDeadlock,    &rules::kHeadroomSmall, &rules::kEcnAbsent,
-    &rules::kEcnNotEchoed, &rules::kBufferFull,    &rules::kUnevenPaths, &rules::kBlackHole,     &rules::kStraggler,
-    &rules::kEmulatorLate,
+    &rules::kSwitchReset,     &rules::kFailoverBlocked, &rules::kLinkFlapping,      &rules::kLinkDown,
+    &rules::kMtuMismatch,     &rules::kFrameErrors,     &rules::kPayloadErrors,     &rules::kDuplicatedFrames,
+    &rules::kOneWayLoss,      &rules::kSlowLink,        &rules::kSpeedMismatch,     &rules::kPfcOneSided,
+    &rules::kPfcLost,         &rules::kPfcIgnored,      &rules::kPfcStorm,          &rules::kSlowReceiver,
+    &rules::kDscpRewritten,   &rules::kDeadlock,        &rules::kHeadroomSmall,     &rules::kEcnNotEchoed,
+    &rules::kNoCongestionControl, &rules::kUnexplainedMarks, &rules::kEcnAbsent,    &rules::kEcnLate,
+    &rules::kEcnEarly,        &rules::kMixedTraffic,    &rules::kLossyClass,        &rules::kTrimLost,
+    &rules::kBufferFull,      &rules::kUnevenPaths,     &rules::kFewFlows,          &rules::kBlackHole,
+    &rules::kReceiverNotReady, &rules::kRdmaLoss, &rules::kReordering,     &rules::kClockSkew,         &rules::kExtraDelay,
+    &rules::kPcieLimit,       &rules::kSlowSender,      &rules::kWindowSmall,       &rules::kCableSwapped,
+    &rules::kStraggler,       &rules::kTensorAcrossHosts, &rules::kPipelineBubbles, &rules::kRingLatency,
+    &rules::kGuestSlow,       &rules::kEmulatorLate,
 };
 
 // What a cause, once found, explains: these rules are not asked then.
 struct Hides {
-  const Rule* cause;
+  std::vector<const Rule*> causes;
   std::vector<const Rule*> symptoms;
 };
 
 const std::vector<Hides>& hidden() {
   static const std::vector<Hides> all{
-      {&rules::kLinkDown, {&rules::kBlackHole}},
-      {&rules::kSwitchReset, {&rules::kLinkDown, &rules::kBlackHole}},
-      {&rules::kOneWayLoss, {&rules::kBlackHole}},
-      {&rules::kPfcStorm, {&rules::kEcnAbsent, &rules::kBufferFull, &rules::kUnevenPaths}},
-      {&rules::kSlowReceiver, {&rules::kEcnAbsent, &rules::kBufferFull, &rules::kUnevenPaths}},
-      {&rules::kPfcIgnored, {&rules::kHeadroomSmall, &rules::kEcnAbsent, &rules::kBufferFull}},
-      {&rules::kPfcLost, {&rules::kHeadroomSmall, &rules::kEcnAbsent, &rules::kBufferFull}},
-      {&rules::kPfcOneSided, {&rules::kHeadroomSmall, &rules::kEcnAbsent, &rules::kBufferFull}},
-      {&rules::kDscpRewritten, {&rules::kBufferFull}},
+      {{&rules::kLinkDown, &rules::kLinkFlapping, &rules::kOneWayLoss}, {&rules::kBlackHole}},
+      {{&rules::kFailoverBlocked}, {&rules::kLinkDown, &rules::kBlackHole}},
+      {{&rules::kSwitchReset}, {&rules::kBlackHole}},
+      {{&rules::kPfcStorm, &rules::kSlowReceiver, &rules::kDeadlock, &rules::kSlowLink},
+       {&rules::kEcnAbsent, &rules::kEcnLate, &rules::kBufferFull, &rules::kUnevenPaths, &rules::kFewFlows,
+        &rules::kSlowSender}},
+      {{&rules::kPfcIgnored, &rules::kPfcLost, &rules::kPfcOneSided},
+       {&rules::kHeadroomSmall, &rules::kEcnAbsent, &rules::kEcnLate, &rules::kBufferFull}},
+      {{&rules::kDscpRewritten}, {&rules::kBufferFull, &rules::kLossyClass}},
+      {{&rules::kEcnNotEchoed, &rules::kNoCongestionControl, &rules::kMixedTraffic},
+       {&rules::kEcnAbsent, &rules::kEcnLate, &rules::kUnevenPaths, &rules::kFewFlows, &rules::kMixedTraffic}},
+      {{&rules::kLossyClass, &rules::kTrimLost}, {&rules::kBufferFull}},
+      {{&rules::kClockSkew}, {&rules::kExtraDelay}},
   };
   return all;
 }
@@ -40,16 +51,20 @@ const std::vector<Hides>& hidden() {
 
 std::vector<const Rule*> all_rules() { return {kRules.begin(), kRules.end()}; }
 
+bool can_look(const Rule& rule, const Case& c) {
+  return std::ranges::all_of(rule.needs, [&](Input input) { return c.has(input); });
+}
+
 std::vector<Found> diagnose(const Case& c) {
   std::vector<Found> out;
   std::set<const Rule*> explained;
   for (const Rule* rule : kRules) {
-    if (explained.contains(rule)) continue;
+    if (explained.contains(rule) || !can_look(*rule, c)) continue;
     const std::vector<Diagnosis> found = rule->look(c);
     for (const Diagnosis& d : found) out.push_back({rule, d});
     if (found.empty()) continue;
     for (const Hides& h : hidden())
-      if (h.cause == rule) explained.insert(h.symptoms.begin(), h.symptoms.end());
+      if (std::ranges::find(h.causes, rule) != h.causes.end()) explained.insert(h.symptoms.begin(), h.symptoms.end());
   }
   std::ranges::stable_sort(out, std::ranges::greater{}, [](const Found& f) { return f.what.confidence; });
   return out;

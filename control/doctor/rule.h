@@ -20,12 +20,17 @@ struct Rule {
   const char* remedy;   // what to change
   const char* refutes;  // what would show that it is something else
   std::vector<Diagnosis> (*look)(const Case&);
+  std::vector<Input> needs;  // without these it is not asked
 };
 
 namespace rules {
-extern const Rule kMtuMismatch, kFrameErrors, kPayloadErrors, kOneWayLoss, kLinkDown, kSwitchReset, kBlackHole,
-    kDeadlock, kPfcIgnored, kPfcLost, kPfcOneSided, kHeadroomSmall, kPfcStorm, kSlowReceiver, kDscpRewritten,
-    kEcnAbsent, kEcnNotEchoed, kBufferFull, kUnevenPaths, kStraggler, kEmulatorLate;
+extern const Rule kMtuMismatch, kFrameErrors, kPayloadErrors, kOneWayLoss, kLinkDown, kLinkFlapping, kSwitchReset,
+    kBlackHole, kFailoverBlocked, kDeadlock, kPfcIgnored, kPfcLost, kPfcOneSided, kHeadroomSmall, kPfcStorm,
+    kSlowReceiver, kDscpRewritten, kEcnAbsent, kEcnLate, kEcnEarly, kEcnNotEchoed, kNoCongestionControl,
+    kUnexplainedMarks, kMixedTraffic, kLossyClass, kBufferFull, kUnevenPaths, kFewFlows, kSlowLink, kSpeedMismatch,
+    kPcieLimit, kSlowSender, kWindowSmall, kDuplicatedFrames, kReordering, kExtraDelay, kClockSkew, kTrimLost,
+    kReceiverNotReady, kRdmaLoss, kCableSwapped, kStraggler, kRingLatency, kTensorAcrossHosts, kPipelineBubbles, kGuestSlow,
+    kEmulatorLate;
 }  // namespace rules
 
 struct Found {
@@ -34,6 +39,9 @@ struct Found {
 };
 
 std::vector<const Rule*> all_rules();
+
+// Whether the case has the counters that a rule reads.
+bool can_look(const Rule& rule, const Case& c);
 
 // What the rules find, the surest first. A cause hides what only follows from it: pauses upstream of a storm, drops
 // behind an end that ignores PFC.

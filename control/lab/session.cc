@@ -137,7 +137,8 @@ void add_stats(report::EngineReport& engine, const WallClockStats& stats) {
 Session::Session(spec::Lab lab, SessionOptions options)
     : options_(std::move(options)),
       lab_(std::make_unique<build::BuiltLab>(std::move(lab), build::Outputs::kLeaveAlone)),
-      deadlocks_(lab_->spec().run.deadlock) {
+      deadlocks_(lab_->spec().run.deadlock),
+      port_watch_(*lab_) {
   report::check_conditions(lab_->spec(), false);
   check_captures();
   check_sockets();
@@ -393,6 +394,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   if (options_.ready) options_.ready();
   watch_pauses();
   watch_standstill();
+  watch_ports();
   watch_warm_up();
   watch_transients();
   if (live == nullptr) watch_traffic_end(traffic_end);
@@ -456,6 +458,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
   r.run.interrupted = interrupted_;
   r.deadlocks = deadlocks_.seen();
   r.pause_trees = pause_trees_;
+  report::add_port_watch(port_watch_, r.ports);
   r.reroutings = routing_->reroutings();
   r.watched_for_deadlocks = run.deadlock > Duration{};
   r.engine.windows = engine_->windows();

@@ -23,6 +23,7 @@
 #include "control/telemetry/int_collector.h"
 #include "control/telemetry/looks.h"
 #include "control/telemetry/pause_tree.h"
+#include "control/telemetry/port_watch.h"
 #include "control/telemetry/queue_series.h"
 #include "control/telemetry/traffic_end.h"
 #include "control/telemetry/transient_watch.h"
@@ -168,6 +169,8 @@ class Session {
   report::Report counted(const report::Snapshot& loaded, Instant now = {});
   void watch_pauses();
   void watch_standstill();
+  void watch_ports();
+  void watch_ports(Duration every, std::uint64_t looks);
   void watch_warm_up();
   // Counters of all devices at one instant, as far as they have taken them.
   struct Taken {
@@ -199,6 +202,7 @@ class Session {
   telemetry::Looks looks_;
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
+  telemetry::PortWatch port_watch_;
   report::Snapshot warm_;   // counters at the end of the warm-up
   report::Snapshot early_;  // ... and at the end of a shorter one, if traffic ends before that
   std::unique_ptr<telemetry::TrafficEnd> traffic_end_;

@@ -50,6 +50,22 @@ void Session::watch_standstill() {
   });
 }
 
+// Ports: as finely as a short run needs, and half as often each time that the run turns out to be longer. Under the wall
+// clock so that looking costs the lab nothing to speak of.
+void Session::watch_ports() {
+  constexpr std::uint64_t kLooks = 128;  // until the interval doubles
+  const bool wall = lab_->spec().run.clock == spec::Clock::kWall;
+  const Duration every = std::max(engine_->window(), wall ? Duration{10'000'000'000} : Duration{5'000'000});
+  watch_ports(every, wall ? 0 : kLooks);
+}
+
+void Session::watch_ports(Duration every, std::uint64_t looks) {
+  looks_.add(&port_watch_, engine_->reached() + every, every, [this, every, looks](Instant at) {
+    port_watch_.look(at);
+    if (looks > 0 && port_watch_.looks() % looks == 0) watch_ports(every * 2, looks);
+  });
+}
+
 // Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does. In a
 // run of some length also after the usual time of runs without one: its traffic may end before a tenth of it.
 void Session::watch_warm_up() {

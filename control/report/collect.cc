@@ -67,6 +67,10 @@ std::vector<AttachmentReport> replayed_captures(const build::BuiltLab& lab) {
   return all;
 }
 
+void add_port_watch(const telemetry::PortWatch& watch, std::vector<PortReport>& ports) {
+  for (std::size_t i = 0; i < std::min(ports.size(), watch.size()); ++i) ports[i].polled = watch.seen(i);
+}
+
 Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const Snapshot& warm) {
   Report r;
   std::vector<DeviceCounters> devices;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -254,6 +256,11 @@ Json port(const PortReport& p) {
             {"rx", {{"packets", c.rx_packets()}, {"bytes", c.rx_octets()}}},
             {"tx", {{"packets", c.tx_packets()}, {"bytes", c.tx_octets()}}},
             {"utilisation", p.utilisation},
+            {"link_downs", p.polled.downs},
+            {"busy_intervals", p.polled.busy},
+            {"slow_intervals", p.polled.slow},
+            {"slow_bps", known_or_null(p.polled.slow > 0, static_cast<double>(p.polled.slow_octets) * 8 /
+                                                              std::max(1e-12, seconds(p.polled.slow_time)))},
             {"lost_on_link", c.lost},
             {"lost_to_faults", c.lost_to_faults},
             {"duplicated", c.duplicated},
@@ -321,7 +328,7 @@ double number_of(const spec::Ratio& r) { return static_cast<double>(r.numerator)
 
 Json collective_json(const CollectiveReport& c) { return collective(c); }
 
-std::string Report::json() const {
+nlohmann::ordered_json Report::value() const {
   Json j;
   j["run"] = {{"spec", run.spec},
               {"name", run.name},
@@ -430,7 +437,9 @@ std::string Report::json() const {
       {"queued", audit.queued},     {"on_the_wire", audit.on_the_wire}, {"drained", audit.drained}};
   // Text, not a number: JSON readers keep 53 bits.
   j["trace_digest"] = trace_digest ? Json(fmt::format("{:016x}", *trace_digest)) : Json(nullptr);
-  return json_text(j, 2);
+  return j;
 }
+
+std::string Report::json() const { return json_text(value(), 2); }
 
 }  // namespace railyard::report

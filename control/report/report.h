@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "control/build/built_lab.h"
 #include "control/report/bundle_report.h"
 #include "control/fault/faults.h"
@@ -28,6 +30,7 @@
 #include "control/telemetry/deadlock.h"
 #include "control/telemetry/int_report.h"
 #include "control/telemetry/pause_tree.h"
+#include "control/telemetry/port_watch.h"
 #include "dataplane/device/counters.h"
 
 namespace railyard::report {
@@ -200,6 +203,8 @@ struct PortReport {
   double utilisation = 0;
   std::array<double, kPriorities> pause_share{};
   std::array<double, kPriorities> stall_share{};
+  // Of a port that was polled: how often its link was seen to go down, and how it sent while frames waited.
+  telemetry::PortWatch::Seen polled{};
 };
 
 struct EngineReport {
@@ -325,11 +330,15 @@ struct Report {
 
   // What is as it should be, and what is not; made of the rest.
   std::vector<Verdict> verdicts() const;
-  // The whole as JSON, two blanks of indentation.
+  // The whole as JSON; json(): as text, two blanks of indentation.
+  nlohmann::ordered_json value() const;
   std::string json() const;
   // For people: what happened, where it queued, who was held back, what was lost.
   std::string text() const;
 };
+
+// Adds what polling has shown of ports, in the order of collect().
+void add_port_watch(const telemetry::PortWatch& watch, std::vector<PortReport>& ports);
 
 // The counters of all devices at one instant, by device.
 using Snapshot = std::vector<DeviceCounters>;

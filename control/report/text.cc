@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "control/report/diagnosis_text.h"
+#include "control/report/doctor_text.h"
 #include "control/report/drop_places.h"
 #include "control/report/fabric_text.h"
 #include "control/report/flow_text.h"
@@ -235,6 +236,7 @@ std::string Report::text() const {
   verdict_lines(out, *this);
   expectation_lines(out, *this);
   if (!run.diagnosis.empty()) text += "\n" + diagnosis_text(*this);
+  if (const std::string causes = doctor_text(*this); !causes.empty()) text += "\n" + causes;
   engine_lines(out, *this);
   return text;
 }

@@ -1,5 +1,6 @@
-// railyard doctor: what is wrong, from the counters of a report.
+// railyard doctor: what is wrong, from counters: of a report, a run, a running lab, real devices, or captures.
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,32 +8,58 @@
 #include <fmt/format.h>
 
 #include "control/base/json_text.h"
+#include "control/doctor/readers/capture.h"
+#include "control/doctor/readers/gathered.h"
 #include "control/doctor/table.h"
 #include "control/report/compare.h"
 #include "control/spec/input_error.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
 #include "tools/railyard/runs.h"
 
 namespace railyard::tools {
 namespace {
 
 struct DoctorOptions {
-  std::string file;
+  std::string what;
   std::vector<std::string> sets;
+  std::vector<std::string> from;
   std::size_t most = 5;
   bool json = false;
   bool rules = false;
 };
 
-bool is_lab(const std::string& file) { return file.ends_with(".yaml") || file.ends_with(".yml"); }
+bool is_lab_file(const std::string& file) { return file.ends_with(".yaml") || file.ends_with(".yml"); }
 
-nlohmann::ordered_json report_of_lab(const DoctorOptions& o) {
-  std::vector<std::string> command{o.file};
+bool is_capture(const std::string& file) { return file.ends_with(".pcap") || file.ends_with(".pcapng"); }
+
+// No file, and no path either: the name of a running lab.
+bool is_lab_name(const std::string& what) {
+  std::error_code ignored;
+  return what.find('/') == std::string::npos && what.find('.') == std::string::npos &&
+         !std::filesystem::exists(what, ignored);
+}
+
+nlohmann::ordered_json report_of_file(const DoctorOptions& o) {
+  std::vector<std::string> command{o.what};
   for (const std::string& s : o.sets) command.insert(command.end(), {"--set", s});
   RunResult result;
   run_all({command}, 1, false, [&](RunResult r) { result = std::move(r); });
-  if (result.report.is_null()) throw InputError(fmt::format("{}: {}", o.file, result.failure));
+  if (result.report.is_null()) throw InputError(fmt::format("{}: {}", o.what, result.failure));
   return std::move(result.report);
+}
+
+nlohmann::ordered_json report_of_lab(const std::string& lab) {
+  const nlohmann::json files = ask(chosen_lab(lab), "GET", "/report");
+  return nlohmann::ordered_json::parse(files.at("report.json").get<std::string>());
+}
+
+std::unique_ptr<doctor::Case> case_of(const DoctorOptions& o) {
+  if (!o.from.empty()) return doctor::read_counters(o.from);
+  if (is_capture(o.what)) return doctor::read_capture(o.what);
+  if (is_lab_file(o.what)) return std::make_unique<doctor::Case>(report_of_file(o), o.what);
+  if (is_lab_name(o.what)) return std::make_unique<doctor::Case>(report_of_lab(o.what), o.what);
+  return std::make_unique<doctor::Case>(report::read_report(o.what), o.what);
 }
 
 int run_doctor(const DoctorOptions& o) {
@@ -40,16 +67,18 @@ int run_doctor(const DoctorOptions& o) {
     std::fputs(doctor::rules_text().c_str(), stdout);
     return kOk;
   }
-  if (o.file.empty()) throw CLI::RequiredError("FILE");
-  if (!is_lab(o.file) && !o.sets.empty())
+  if (o.what.empty() && o.from.empty()) throw CLI::RequiredError("FILE");
+  if (!o.what.empty() && !o.from.empty())
+    throw CLI::ValidationError("--from", "expected either FILE or --from");
+  if (!is_lab_file(o.what) && !o.sets.empty())
     throw CLI::ValidationError("--set", "values of a report cannot be set; expected a fabric file");
-  const doctor::Case c(is_lab(o.file) ? report_of_lab(o) : report::read_report(o.file), o.file);
-  const std::vector<doctor::Found> found = doctor::diagnose(c);
-  const std::string name = c.name().empty() ? o.file : c.name();
+  const std::unique_ptr<doctor::Case> c = case_of(o);
+  const std::vector<doctor::Found> found = doctor::diagnose(*c);
+  const std::string name = c->name().empty() ? o.what : c->name();
   if (o.json)
-    std::puts(json_text(doctor::json(name, found), 2).c_str());
+    std::puts(json_text(doctor::json(*c, name, found), 2).c_str());
   else
-    fmt::print("{}", doctor::text(name, found, o.most));
+    fmt::print("{}", doctor::text(*c, name, found, o.most));
   return kOk;
 }
 
@@ -57,8 +86,15 @@ int run_doctor(const DoctorOptions& o) {
 
 void add_doctor(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<DoctorOptions>();
-  command->add_option("FILE", o->file, "A report (JSON), or a fabric file (YAML), which is run first");
+  command->add_option("FILE", o->what,
+                      "A report (JSON), a fabric file (YAML), which is run first, a capture (pcapng), or the name of a "
+                      "running lab");
   command->add_option("--set", o->sets, "Override a value of the fabric file")->type_name("PATH=VALUE");
+  command
+      ->add_option("--from", o->from,
+                   "Counters of real devices instead: Prometheus' query API, `ethtool -S`, SONiC's COUNTERS_DB or `show "
+                   "interfaces counters -j`, `show pfc counters`; repeatable")
+      ->type_name("FILE");
   command->add_option("--most", o->most, "Findings to print in full")->type_name("N")->capture_default_str();
   command->add_flag("--rules", o->rules, "List what it can find");
   command->add_flag("--json", o->json, "Print JSON");
@@ -71,6 +107,8 @@ void add_doctor(CLI::App* command, int& exit_code) {
       "Examples:\n"
       "  railyard run LAB.yaml --json > report.json; railyard doctor report.json\n"
       "  railyard doctor topologies/scenarios/ignore-pause.yaml\n"
+      "  railyard doctor mylab                                      # that `railyard up` has started\n"
+      "  railyard doctor --from h1.txt --from h2.txt --from tor1.json\n"
       "  railyard doctor --rules");
   command->callback([o, &exit_code] { exit_code = run_doctor(*o); });
 }

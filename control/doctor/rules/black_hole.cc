@@ -25,6 +25,6 @@ std::vector<Diagnosis> find_black_hole(const Case& c) {
 const Rule rules::kBlackHole{
     "black-hole", "A switch has no route for packets that come to it.",
     "`railyard routes` and `railyard path` show its tables: a stale or missing route, a network that is not announced.",
-    "A link next to it that is down: then the routes are right, and late.", find_black_hole};
+    "A link next to it that is down: then the routes are right, and late.", find_black_hole, {Input::kPorts}};
 
 }  // namespace railyard::doctor

@@ -24,6 +24,6 @@ std::vector<Diagnosis> find_deadlock(const Case& c) {
 const Rule rules::kDeadlock{
     "deadlock", "Paused queues wait for each other in a circle, and nothing moves.",
     "Routes without a turn from down to up, or the PFC watchdog (`pfc-watchdog`); `railyard check` names the circle.",
-    "A pause storm of a host holds queues as well, without a circle.", find_deadlock};
+    "A pause storm of a host holds queues as well, without a circle.", find_deadlock, {Input::kDeadlocks}};
 
 }  // namespace railyard::doctor

@@ -10,10 +10,14 @@ namespace railyard::doctor {
 namespace {
 
 std::uint64_t moved(const PortCase& p) {
-  std::uint64_t more = 0;
-  for (std::size_t k = 0; k < p.classes.size(); ++k)
-    if (p.other->classes[k].rx > p.classes[k].tx) more += p.other->classes[k].rx - p.classes[k].tx;
-  return more;
+  std::uint64_t more = 0, fewer = 0;
+  for (std::size_t k = 0; k < p.classes.size(); ++k) {
+    const std::uint64_t sent = p.classes[k].tx, received = p.other->classes[k].rx;
+    more += received > sent ? received - sent : 0;
+    fewer += sent > received ? sent - received : 0;
+  }
+  // What is more without being fewer elsewhere was duplicated.
+  return std::min(more, fewer);
 }
 
 std::vector<Diagnosis> find_dscp_rewritten(const Case& c) {
@@ -41,6 +45,6 @@ const Rule rules::kDscpRewritten{
     "dscp-rewritten",
     "Packets change their class between two devices: a DSCP is rewritten, or mapped to another class.",
     "Map and trust the same DSCP at both ends; no device on the way may rewrite it.",
-    "Packets are missing on the link: then compare again without losses.", find_dscp_rewritten};
+    "Packets are missing on the link: then compare again without losses.", find_dscp_rewritten, {Input::kLinks}};
 
 }  // namespace railyard::doctor

@@ -1,7 +1,11 @@
 // Hosts that pause their switch.
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "control/doctor/latencies.h"
 #include "control/doctor/rule.h"
+#include "control/doctor/values.h"
 
 namespace railyard::doctor {
 namespace {
@@ -27,6 +31,19 @@ std::vector<Pauses> of_hosts(const Case& c) {
   return out;
 }
 
+// Queues towards hosts in which the PFC watchdog has seen a storm.
+std::vector<Diagnosis> watched_storms(const Case& c) {
+  std::vector<Diagnosis> out;
+  for (const PortCase& p : c.ports())
+    for (std::size_t k = 0; k < p.classes.size() && p.is_switch && (p.other == nullptr || p.is_of_host()); ++k)
+      if (p.classes[k].storms > 0)
+        out.push_back({p.other != nullptr ? p.other->node : p.name(),
+                       0.95,
+                       {fmt::format("the PFC watchdog of {} saw {} storms of {} (class {})", p.name(), p.classes[k].storms,
+                                    p.peer.empty() ? "its peer" : p.peer, k)}});
+  return out;
+}
+
 // One XON ends a storm; a receiver that is slow asks for more again and again.
 bool is_storm(const Pauses& p) { return p.xon <= 1 || p.xoff >= 3 * p.xon; }
 
@@ -39,16 +56,74 @@ Diagnosis describe(const Pauses& p, double confidence) {
 }
 
 std::vector<Diagnosis> find_pfc_storm(const Case& c) {
-  std::vector<Diagnosis> out;
+  std::vector<Diagnosis> out = watched_storms(c);
+  for (const NicCase& n : c.nics())
+    if (n.of("tx_pause_storm_error_events") > 0)
+      out.push_back({n.node,
+                     0.95,
+                     {fmt::format("the NIC of {} stopped pausing {} times because it had paused for too long "
+                                  "(tx_pause_storm_error_events)",
+                                  n.node, n.of("tx_pause_storm_error_events"))}});
   for (const Pauses& p : of_hosts(c))
-    if (is_storm(p)) out.push_back(describe(p, 0.9));
+    if (is_storm(p) && std::ranges::find(out, p.port->other->node, &Diagnosis::element) == out.end())
+      out.push_back(describe(p, 0.9));
   return out;
+}
+
+// Of a host alone: it asks its switch to wait.
+void add_pausing_hosts(const Case& c, std::vector<Diagnosis>& out) {
+  constexpr std::uint64_t kOften = 100;
+  for (const PortCase& p : c.ports())
+    for (std::size_t k = 0; k < p.classes.size() && !p.is_switch && p.other == nullptr; ++k)
+      if (p.classes[k].xoff_sent >= kOften)
+        out.push_back({p.node,
+                       0.8,
+                       {fmt::format("{} sent {} pause frames of class {}: it does not take what comes", p.name(),
+                                    p.classes[k].xoff_sent, k)}});
+}
+
+// Without pauses: packets wait in the NIC, and the transport slows down. Queues on the way do not explain it.
+void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
+  constexpr double kLate = 1e3, kVeryLate = 50e3, kShort = 10e3;  // ns
+  constexpr double kLow = 0.75;
+  // A queue that is paused takes longer than its depth says.
+  for (const PortCase& p : c.ports())
+    if (p.dropped("egress_full") + p.dropped("ingress_full") > 0 ||
+        std::ranges::any_of(p.classes, [](const ClassCase& k) { return k.paused_ns > 0; }))
+      return;
+  const double queues = longest_queue_ns(c), usual = latencies_of(c).usual;
+  // Of long queues there may be several on a way.
+  const double explained = queues * (queues < kShort ? 1.2 : 2.5);
+  for (const auto& f : c.flows()) {
+    const auto& latency = below(f, "latency_ns");
+    const double p50 = number(latency, "p50") - usual, most = number(latency, "max") - usual;
+    if (number(f, "offered_bps") > 0) continue;
+    const bool is_slow = p50 > kLate + explained && number(f, "share") > 0 && number(f, "share") < kLow;
+    const bool has_stopped = most > kVeryLate + 3 * queues && most > 5 * number(latency, "p50");
+    const std::string host = sink_of(f);
+    if ((!is_slow && !has_stopped) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
+    out.push_back({host,
+                   0.82,
+                   {fmt::format("packets of {} took {:.1f} us (p50; most {:.1f} us), the median of all flows is {:.1f} us",
+                                text(f, "name"), number(latency, "p50") / 1e3, number(latency, "max") / 1e3, usual / 1e3),
+                    fmt::format("the deepest queue explains {:.1f} us at most", queues / 1e3)}});
+  }
 }
 
 std::vector<Diagnosis> find_slow_receiver(const Case& c) {
   std::vector<Diagnosis> out;
   for (const Pauses& p : of_hosts(c))
     if (!is_storm(p)) out.push_back(describe(p, 0.9));
+  add_pausing_hosts(c, out);
+  if (std::vector<Diagnosis> late; c.has(Input::kDepths)) {
+    add_late_hosts(c, late);
+    if (late.size() == 1 && std::ranges::find(out, late[0].element, &Diagnosis::element) == out.end())
+      out.push_back(std::move(late[0]));
+  }
+  // Without PFC it drops.
+  for (const PortCase& p : c.ports())
+    if (const auto n = p.dropped("nic_receive_full"); n > 0)
+      out.push_back({p.node, 0.9, {fmt::format("{} dropped {} packets: its receive buffer was full", p.name(), n)}});
   return out;
 }
 
@@ -57,9 +132,9 @@ std::vector<Diagnosis> find_slow_receiver(const Case& c) {
 const Rule rules::kPfcStorm{
     "pfc-storm", "A host pauses its switch without an end: a NIC that is broken, or a host that has stopped.",
     "Reset the NIC; a PFC watchdog at the switch (`pfc-watchdog`) keeps the storm out of the fabric.",
-    "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm};
+    "XON follows XOFF again and again: a receiver that is slow.", find_pfc_storm, {Input::kPorts}};
 const Rule rules::kSlowReceiver{"slow-receiver", "A host takes packets more slowly than its link brings them.",
                                 "PCI Express, memory and IOMMU of the host; its NIC's buffers.",
-                                "The host is paused itself.", find_slow_receiver};
+                                "The host is paused itself.", find_slow_receiver, {Input::kPorts}};
 
 }  // namespace railyard::doctor

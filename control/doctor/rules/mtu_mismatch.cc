@@ -34,6 +34,6 @@ std::vector<Diagnosis> find_mtu_mismatch(const Case& c) {
 
 const Rule rules::kMtuMismatch{"mtu-mismatch", "A link takes shorter packets than the path before it.",
                                "Set the same MTU at both ends of every link: path MTU and headers, 9216 is usual.",
-                               "The drops stop with a smaller path MTU at the sender.", find_mtu_mismatch};
+                               "The drops stop with a smaller path MTU at the sender.", find_mtu_mismatch, {Input::kPorts}};
 
 }  // namespace railyard::doctor

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "control/doctor/rule.h"
+#include "control/doctor/values.h"
 
 namespace railyard::doctor {
 namespace {
@@ -14,9 +15,22 @@ bool was_down(const PortCase& p) {
   return false;
 }
 
+// Whether a transport has noticed: of flows of a host, or of any if the link has none.
+bool is_noticed(const Case& c, const PortCase& p) {
+  const PortCase* host = !p.is_switch ? &p : !p.other->is_switch ? p.other : nullptr;
+  for (const auto& f : c.flows()) {
+    if (host != nullptr && source_of(f) != host->node && sink_of(f) != host->node) continue;
+    if (count(f, "lost") + count(below(f, "roce"), "retransmitted_packets") + count(below(f, "roce"), "out_of_sequence") +
+            count(below(f, "uet"), "retransmitted_packets") >
+        0)
+      return true;
+  }
+  return false;
+}
+
 std::vector<Diagnosis> find_one_way_loss(const Case& c) {
-  // More than are on their way when the counters are read, and more than one in two thousand.
-  constexpr std::uint64_t kLeast = 16;
+  // Some are on their way when the counters are read. If a transport has missed packets, fewer will do.
+  constexpr std::uint64_t kLeast = 64, kLeastNoticed = 5;
   constexpr std::uint64_t kOneIn = 2000;
   std::vector<Diagnosis> out;
   for (const PortCase& p : c.ports()) {
@@ -25,7 +39,8 @@ std::vector<Diagnosis> find_one_way_loss(const Case& c) {
     const std::uint64_t seen =
         p.other->dropped("fcs_error") + p.other->dropped("giant") + p.other->dropped("too_short");
     const std::uint64_t missing = Case::missing(p);
-    if (missing < kLeast + seen || (missing - seen) * kOneIn < p.tx()) continue;
+    const std::uint64_t least = is_noticed(c, p) ? kLeastNoticed : kLeast;
+    if (missing < least + seen || (missing - seen) * kOneIn < p.tx()) continue;
     const std::uint64_t n = missing - seen;
     out.push_back({p.direction(),
                    p.other->rx() == 0 ? 0.95 : 0.9,
@@ -40,6 +55,6 @@ std::vector<Diagnosis> find_one_way_loss(const Case& c) {
 const Rule rules::kOneWayLoss{"one-way-loss", "A link loses packets in one direction and keeps its signal.",
                               "Replace the optic of the sending side; BFD finds such links when they lose everything.",
                               "Packets on their way when the counters were read: the difference then does not grow.",
-                              find_one_way_loss};
+                              find_one_way_loss, {Input::kLinks}};
 
 }  // namespace railyard::doctor

@@ -6,7 +6,8 @@
 namespace railyard::doctor {
 namespace {
 
-constexpr double kHardlyPaused = 0.002;
+// Who obeys is paused for far longer than this for each XOFF.
+bool is_hardly_paused(const ClassCase& there) { return there.paused_ns < 200 * there.xoff_received; }
 
 template <class Judge>
 std::vector<Diagnosis> each_class(const Case& c, Judge judge) {
@@ -30,7 +31,7 @@ std::vector<Diagnosis> find_pfc_ignored(const Case& c) {
     if (here.dropped("headroom_full") == 0 || here.xoff_sent == 0 || are_lost(here, there) ||
         there.pfc_not_enabled > 0 || there.tx == 0)
       return;
-    if (there.pause_share >= kHardlyPaused) return;
+    if (!is_hardly_paused(there)) return;
     out.push_back(
         {p.other->is_switch ? p.other->name() : p.other->node,
          0.95,
@@ -67,7 +68,7 @@ std::vector<Diagnosis> find_headroom_small(const Case& c) {
   return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
                           std::vector<Diagnosis>& out) {
     if (here.dropped("headroom_full") == 0 || are_lost(here, there) || there.pfc_not_enabled > 0 ||
-        there.pause_share < kHardlyPaused)
+        is_hardly_paused(there))
       return;
     out.push_back({p.name(),
                    0.8,
@@ -76,22 +77,36 @@ std::vector<Diagnosis> find_headroom_small(const Case& c) {
   });
 }
 
+// Of a switch alone: whether its neighbour stopped is not known.
+std::vector<Diagnosis> find_headroom_overflow(const Case& c) {
+  std::vector<Diagnosis> out = find_headroom_small(c);
+  for (const PortCase& p : c.ports())
+    for (std::size_t k = 0; k < p.classes.size() && p.is_switch && p.other == nullptr; ++k)
+      if (const ClassCase& q = p.classes[k]; q.dropped("headroom_full") > 0 && q.xoff_sent > 0)
+        out.push_back({p.name(),
+                       0.6,
+                       {fmt::format("{} sent {} pauses of class {} and dropped {} packets of it all the same: too little "
+                                    "headroom, or the other end does not stop",
+                                    p.name(), q.xoff_sent, k, q.dropped("headroom_full"))}});
+  return out;
+}
+
 }  // namespace
 
 const Rule rules::kPfcIgnored{
     "pfc-ignored", "A device receives pause frames and goes on sending.",
     "Its PFC settings and firmware; PFC must be on for this priority in its transmit direction.",
-    "It was paused, and the headroom is too small for the cable.", find_pfc_ignored};
+    "It was paused, and the headroom is too small for the cable.", find_pfc_ignored, {Input::kLinks}};
 const Rule rules::kPfcLost{"pfc-lost", "Pause frames do not arrive.",
                            "The link in this direction, and devices that filter MAC control frames.",
-                           "The other end counts as many as were sent.", find_pfc_lost};
+                           "The other end counts as many as were sent.", find_pfc_lost, {Input::kLinks}};
 const Rule rules::kPfcOneSided{"pfc-one-sided",
                                "One end of a link sends PFC for a priority, the other does not take it.",
                                "Switch PFC on for the same priorities at both ends.",
-                               "Both ends count pauses of this priority.", find_pfc_one_sided};
+                               "Both ends count pauses of this priority.", find_pfc_one_sided, {Input::kLinks}};
 const Rule rules::kHeadroomSmall{"headroom-small",
                                  "The headroom is too small for what comes after a pause frame was sent.",
                                  "Compute it from rate, cable and MTU: `railyard check` does.",
-                                 "Packets are lost at other ports, too: then the buffer is full.", find_headroom_small};
+                                 "Packets are lost at other ports, too: then the buffer is full.", find_headroom_overflow, {Input::kPorts}};
 
 }  // namespace railyard::doctor

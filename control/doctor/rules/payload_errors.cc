@@ -29,6 +29,6 @@ std::vector<Diagnosis> find_payload_errors(const Case& c) {
 const Rule rules::kPayloadErrors{
     "payload-errors", "Packets change inside a device: memory of a switch or NIC.",
     "Follow the flows that are hit; the device that they share and others do not is the one.",
-    "FCS errors on a link of the path: then the link is damaged, not a device.", find_payload_errors};
+    "FCS errors on a link of the path: then the link is damaged, not a device.", find_payload_errors, {Input::kPorts}};
 
 }  // namespace railyard::doctor

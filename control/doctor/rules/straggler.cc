@@ -37,9 +37,9 @@ std::vector<Diagnosis> find_emulator_late(const Case& c) {
 
 const Rule rules::kStraggler{"straggler", "One rank computes more slowly, and all others wait for it.",
                              "Clocks, temperature and other work of that GPU or host.",
-                             "The rank waits for messages: then its network is slow.", find_straggler};
+                             "The rank waits for messages: then its network is slow.", find_straggler, {Input::kJobs}};
 const Rule rules::kEmulatorLate{"emulator-late", "The machine is too slow for this lab in real time.",
                                 "Fewer or slower links, `run.scale: 1/10`, processors of its own (`run.cores`).",
-                                "Lateness is below 1 ms.", find_emulator_late};
+                                "Lateness is below 1 ms.", find_emulator_late, {Input::kEngine}};
 
 }  // namespace railyard::doctor

@@ -9,7 +9,17 @@
 namespace railyard::doctor {
 namespace {
 
-// QPs and flows of the hosts at a switch; of all hosts, if it has none.
+// Switches without hosts that choose among paths: they share the flows of all hosts.
+std::size_t upper_switches(const Case& c) {
+  std::set<std::string> choosing, with_hosts;
+  for (const auto& g : c.path_groups()) choosing.insert(g["node"].get<std::string>());
+  for (const PortCase& p : c.ports())
+    if (p.is_of_host()) with_hosts.insert(p.node);
+  std::erase_if(choosing, [&](const std::string& node) { return with_hosts.contains(node); });
+  return std::max<std::size_t>(1, choosing.size());
+}
+
+// QPs and flows of the hosts at a switch; of a switch without hosts its share of all.
 std::size_t connections_of(const Case& c, const std::string& node) {
   std::set<std::string> hosts;
   for (const PortCase& p : c.ports())
@@ -20,14 +30,16 @@ std::size_t connections_of(const Case& c, const std::string& node) {
     if (hosts.empty() || hosts.contains(source.substr(0, source.find(':'))))
       n += f.contains("roce") ? f["roce"]["qps"].get<std::size_t>() : 1;
   }
-  return n;
+  return hosts.empty() ? n / upper_switches(c) : n;
 }
 
-std::vector<Diagnosis> find_uneven_paths(const Case& c) {
+// With fewer connections than this for each path, chance alone leaves paths empty now and then.
+constexpr std::size_t kEnough = 8;
+
+// `few`: connections are too few for a hash to be even. Else the hash is to blame.
+std::vector<Diagnosis> find_paths(const Case& c, bool few) {
   constexpr double kUneven = 1.5;
-  constexpr double kBusy = 0.8;
-  // With fewer connections than this for each path, chance alone leaves paths empty now and then.
-  constexpr std::size_t kEnough = 8;
+  const double busy = few ? 0.8 : 0.6;
   std::vector<Diagnosis> out;
   for (const auto& g : c.path_groups()) {
     if (!g["max_over_mean"].is_number() || g["max_over_mean"].get<double>() < kUneven) continue;
@@ -38,20 +50,42 @@ std::vector<Diagnosis> find_uneven_paths(const Case& c) {
     const auto node = g["node"].get<std::string>();
     const auto port = std::ranges::find_if(c.ports(), [&](const PortCase& p) { return p.name() == name; });
     // Uneven and idle hurts nobody.
-    if (port == c.ports().end() || port->utilisation < kBusy) continue;
+    if (port == c.ports().end() || port->utilisation < busy) continue;
     const auto idle =
         std::ranges::count_if(members, [](const auto& m) { return m["bytes"].template get<std::uint64_t>() == 0; });
     const std::size_t connections = connections_of(c, node);
-    if (static_cast<std::size_t>(idle) * 2 < members.size() || connections < kEnough * members.size()) continue;
+    if (static_cast<std::size_t>(idle) * 2 < members.size() || (connections < kEnough * members.size()) != few) continue;
     out.push_back(
         {node,
          0.75,
          {fmt::format("of {} equal paths {} carries {:.2f} times the mean and is busy for {:.0f} % of the time",
                       members.size(), port->name(), g["max_over_mean"].get<double>(), port->utilisation * 100),
-          fmt::format("{} of them carried nothing, with {} connections from this switch's hosts, or from all hosts if "
-                      "it has none",
+          fmt::format("{} of them carried nothing, with {} connections from this switch's hosts, or its share of "
+                      "those of all hosts",
                       idle, connections)}});
   }
+  return out;
+}
+
+std::vector<Diagnosis> find_uneven_paths(const Case& c) { return find_paths(c, false); }
+
+// Flows that share a path while another is empty, and get far less than they would.
+std::vector<Diagnosis> find_few_flows(const Case& c) {
+  constexpr double kHeldBack = 0.6;
+  constexpr std::size_t kMostEach = 2;  // connections for each path
+  std::vector<Diagnosis> out = find_paths(c, true);
+  std::erase_if(out, [&](const Diagnosis& d) {
+    std::size_t members = 0;
+    for (const auto& g : c.path_groups())
+      if (g["node"] == d.element) members = std::max(members, g["members"].size());
+    return connections_of(c, d.element) > kMostEach * members;
+  });
+  const auto is_held = [](const auto& f) { return f["share"].is_number() && f["share"].template get<double>() < kHeldBack; };
+  const auto held = std::ranges::count_if(c.flows(), is_held);
+  if (held < 2) return {};
+  for (Diagnosis& d : out) d.confidence = 0.55;
+  for (Diagnosis& d : out)
+    d.evidence.push_back(fmt::format("{} flows get less than {:.0f} % of their limit", held, kHeldBack * 100));
   return out;
 }
 
@@ -61,6 +95,11 @@ const Rule rules::kUnevenPaths{"uneven-paths",
                                "The hash puts flows on few of the equal paths: polarisation, or too few flows.",
                                "More QPs per flow, another hash seed per tier, the QP in the hash "
                                "(`ecmp.destination-qp`), adaptive routing or spraying.",
-                               "The paths are not equal: a link has failed or is slower.", find_uneven_paths};
+                               "The paths are not equal: a link has failed or is slower.", find_uneven_paths, {Input::kRouting}};
+const Rule rules::kFewFlows{"few-flows",
+                            "Too few connections for a hash: they share paths while others are empty.",
+                            "More QPs for each flow (`qps`), or spraying and adaptive routing.",
+                            "There are eight connections or more for each path.", find_few_flows,
+                            {Input::kRouting, Input::kFlows}};
 
 }  // namespace railyard::doctor

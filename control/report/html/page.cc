@@ -102,6 +102,7 @@ std::string html(const Report& r, const PageOptions& options) {
   const Part parts[] = {
       {"topology", "Topology", options.lab != nullptr ? topology_section(*options.lab) : std::string()},
       {"diagnosis", "Diagnosis", diagnosis_section(r)},
+      {"causes", "Likely causes", doctor_section(r)},
       {"collectives", "Collectives", collectives_section(r)},
       {"timelines", "Timelines", timelines_section(r)},
       {"traffic", "Traffic", traffic_section(r)},

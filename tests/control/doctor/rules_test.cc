@@ -44,6 +44,19 @@ TEST(Rules, LossIsFoundByBothEndsCounters) {
               ElementsAre("link-down at leaf1:2-h2:1"));
 }
 
+TEST(Rules, FewMissingPacketsCountWhenATransportHasMissedThem) {
+  const auto missing = [](Json& r, int n, int retransmitted) {
+    class3(r, 3)["rx"]["packets"] = 10'000 - n;
+    r["flows"] = Json::array({{{"name", "t"},
+                               {"src", "h1"},
+                               {"dst", "h2"},
+                               {"transport", "roce"},
+                               {"roce", {{"retransmitted_packets", retransmitted}}}}});
+  };
+  EXPECT_THAT(found([&](Json& r) { missing(r, 12, 9); }), ElementsAre("one-way-loss at leaf1:2 -> h2:1"));
+  EXPECT_THAT(found([&](Json& r) { missing(r, 12, 0); }), IsEmpty());
+}
+
 TEST(Rules, DamagedFramesAreNoSilentLoss) {
   EXPECT_THAT(found([](Json& r) {
                 class3(r, 3)["rx"]["packets"] = 9'900;
@@ -55,6 +68,91 @@ TEST(Rules, DamagedFramesAreNoSilentLoss) {
 TEST(Rules, AnMtuIsBlamedOnTheLinkThatIsTooShort) {
   EXPECT_THAT(found([](Json& r) { class3(r, 3)["drops"]["giant"] = 5; }), ElementsAre("mtu-mismatch at leaf1:2-h2:1"));
   EXPECT_THAT(found([](Json& r) { class3(r, 0)["drops"]["too_big"] = 5; }), ElementsAre("mtu-mismatch at leaf1"));
+}
+
+TEST(Rules, FramesThatComeTwiceAreInNoOtherClass) {
+  EXPECT_THAT(found([](Json& r) { class3(r, 3)["rx"]["packets"] = 10'050; }),
+              ElementsAre("duplicated-frames at leaf1:2 -> h2:1"));
+}
+
+TEST(Rules, ALinkThatIsSlowWhileFramesWait) {
+  const auto slow = [](Json& r, int busy, int intervals) {
+    r["ports"][1]["rate_bps"] = 100e9;
+    r["ports"][1]["busy_intervals"] = busy;
+    r["ports"][1]["slow_intervals"] = intervals;
+    r["ports"][1]["slow_bps"] = 25e9;
+  };
+  EXPECT_THAT(found([&](Json& r) { slow(r, 50, 48); }), ElementsAre("slow-link at leaf1:2-h2:1"));
+  EXPECT_THAT(found([&](Json& r) { slow(r, 50, 2); }), IsEmpty());
+}
+
+TEST(Rules, ALinkThatGoesDownAgainAndAgainFlaps) {
+  EXPECT_THAT(found([](Json& r) { r["ports"][1]["link_downs"] = 1; }), ElementsAre("link-down at leaf1:2-h2:1"));
+  EXPECT_THAT(found([](Json& r) { r["ports"][3]["link_downs"] = 4; }), ElementsAre("link-flapping at leaf1:2-h2:1"));
+  EXPECT_THAT(found([](Json& r) {
+                r["ports"][0]["link_downs"] = 1;
+                r["ports"][1]["link_downs"] = 1;
+              }),
+              ElementsAre("switch-reset at leaf1"))
+      << "all of its links";
+}
+
+// Three hosts' worth of flows; times in ns.
+Json flow(const char* from, const char* to, int p50, double share = 0.9) {
+  return {{"name", std::string(from) + ">" + to},
+          {"src", from},
+          {"dst", to},
+          {"transport", "roce"},
+          {"delivered_packets", 1000},
+          {"share", share},
+          {"latency_ns", {{"p50", p50}, {"p90", p50}, {"max", p50}}}};
+}
+
+TEST(Rules, PacketsThatArriveBeforeTheyWereSentShowAWrongClock) {
+  EXPECT_THAT(found([](Json& r) {
+                r["flows"] = Json::array({flow("h1", "h2", 0), flow("h2", "h3", 3'000), flow("h3", "h1", 103'000)});
+              }),
+              ElementsAre("clock-skew at h1"));
+}
+
+TEST(Rules, MarksThatNoSwitchMade) {
+  const auto marked = [](Json& r, int arrived) {
+    r["flows"] = Json::array({flow("h1", "h2", 3'000)});
+    r["flows"][0]["marked"] = arrived;
+    r["flows"][0]["ce_share"] = 0.1;
+    class3(r, 1)["ecn_marked"] = 50;
+    class3(r, 1)["max_depth_bytes"] = 500'000;
+  };
+  EXPECT_THAT(found([&](Json& r) { marked(r, 200); }), ElementsAre("marks-unexplained at leaf1:1-h1:1"));
+  EXPECT_THAT(found([&](Json& r) { marked(r, 50); }), IsEmpty());
+}
+
+TEST(Rules, TrimmedHeadersThatFindNoRoom) {
+  const auto trimmed = [](Json& r, int dropped) {
+    class3(r, 1)["trimmed"] = 100;
+    class3(r, 1)["drops"]["trim_queue_full"] = dropped;
+    r["flows"] = Json::array({flow("h1", "h2", 3'000)});
+    r["flows"][0]["trimmed"] = 100;
+  };
+  EXPECT_THAT(found([&](Json& r) { trimmed(r, 90); }), ElementsAre("trim-misclassified at leaf1"));
+  EXPECT_THAT(found([&](Json& r) { trimmed(r, 2); }), IsEmpty());
+}
+
+TEST(Rules, ATensorParallelGroupInOneHostIsFine) {
+  const auto job = [](Json& r, const char* other, double fabric_bytes) {
+    r["collectives"] = Json::array({{{"name", "train"},
+                                     {"algorithm", "ring"},
+                                     {"ranks", {"h1/gpu1", other}},
+                                     {"repeats", 1},
+                                     {"fabric_bytes", fabric_bytes},
+                                     {"job", nullptr},
+                                     {"schedule",
+                                      {{"efficiency", 0.2},
+                                       {"training",
+                                        {{"parallelism", "tp 2"}, {"microbatches", 2}, {"sent_bytes", {{"tp", 1e9}}}}}}}}});
+  };
+  EXPECT_THAT(found([&](Json& r) { job(r, "h2/gpu1", 2e9); }), ElementsAre("tensor-across-hosts at train"));
+  EXPECT_THAT(found([&](Json& r) { job(r, "h1/gpu2", 0); }), IsEmpty());
 }
 
 // The same overflow of a headroom has four causes.
@@ -81,7 +179,7 @@ TEST(Rules, AnOverflowOfHeadroomIsBlamedOnWhoDidNotStop) {
   EXPECT_THAT(found([&](Json& r) {
                 overflow(r);
                 class3(r, 2)["xoff_received"] = 10;
-                class3(r, 2)["pause_share"] = 0.3;
+                class3(r, 2)["paused_ns"] = 300'000;
               }),
               ElementsAre("headroom-small at leaf1:1"));
 }
@@ -131,17 +229,19 @@ TEST(Rules, QueuesThatPauseAndDoNotMark) {
 }
 
 TEST(Rules, MarksWithoutCnps) {
-  const auto marked = [](Json& r, int sent, int handled) {
-    r["flows"] = Json::array({{{"name", "t"},
-                               {"src", "h1"},
-                               {"dst", "h2"},
-                               {"transport", "roce"},
-                               {"marked", 500},
-                               {"roce", {{"qps", 1}, {"cnp_sent", sent}, {"cnp_handled", handled}}}}});
+  const auto marked = [](Json& r, int sent, int handled, int ignored) {
+    r["flows"] = Json::array(
+        {{{"name", "t"},
+          {"src", "h1"},
+          {"dst", "h2"},
+          {"transport", "roce"},
+          {"roce",
+           {{"qps", 1}, {"ecn_marked", 500}, {"cnp_sent", sent}, {"cnp_handled", handled}, {"cnp_ignored", ignored}}}}});
   };
-  EXPECT_THAT(found([&](Json& r) { marked(r, 0, 0); }), ElementsAre("ecn-not-echoed at h2"));
-  EXPECT_THAT(found([&](Json& r) { marked(r, 9, 0); }), ElementsAre("ecn-not-echoed at h1"));
-  EXPECT_THAT(found([&](Json& r) { marked(r, 9, 9); }), IsEmpty());
+  EXPECT_THAT(found([&](Json& r) { marked(r, 0, 0, 0); }), ElementsAre("ecn-not-echoed at h2"));
+  EXPECT_THAT(found([&](Json& r) { marked(r, 90, 0, 90); }), ElementsAre("no-congestion-control at h1"));
+  EXPECT_THAT(found([&](Json& r) { marked(r, 90, 0, 0); }), ElementsAre("no-congestion-control at fabric"));
+  EXPECT_THAT(found([&](Json& r) { marked(r, 90, 90, 0); }), IsEmpty());
 }
 
 TEST(Rules, ASwitchThatRestartsExplainsItsLinks) {

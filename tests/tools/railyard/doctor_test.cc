@@ -35,12 +35,47 @@ TEST_F(Doctor, ALabWithoutAnIncidentHasNoFinding) {
   EXPECT_THAT(railyard({"doctor", "sick.yaml", "--set", "faults=[]"}).out, HasSubstr("sick: nothing found."));
 }
 
+// What only polling shows.
+TEST_F(Doctor, ASlowLinkAndAFlappingOneAreToldApart) {
+  const std::string fabric =
+      "topology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 3 }\n"
+      "traffic: [{ name: t, from: [h1, h2], to: [h2, h3], transport: roce }]\nrun: { duration: 1ms }\n";
+  write("slow.yaml", "name: slow\n" + fabric + "faults: [{ on: leaf1:2, rate: 1/4 }]\n");
+  EXPECT_THAT(railyard({"doctor", "slow.yaml"}).out, HasSubstr("1. slow-link at leaf1:2-h2:1"));
+  write("flap.yaml", "name: flap\n" + fabric + "faults: [{ on: h2, at: 200us, flap: { down: 50us, up: 100us } }]\n");
+  EXPECT_THAT(railyard({"doctor", "flap.yaml"}).out, HasSubstr("1. link-flapping at leaf1:2-h2:1"));
+}
+
+TEST_F(Doctor, ARunSaysWhatIsLikelyAndNothingIfItIsHealthy) {
+  EXPECT_THAT(railyard({"run", "sick.yaml"}).out, HasSubstr("  frame-errors at leaf1:1-h1:1 (97 % sure)"));
+  EXPECT_THAT(railyard({"run", "sick.yaml", "--set", "faults=[]"}).out, testing::Not(HasSubstr("Likely causes")));
+}
+
+TEST_F(Doctor, CountersOfRealDevices) {
+  write("h1.txt", "NIC statistics:\n     rx_crc_errors_phy: 31\n");
+  const Outcome host = railyard({"doctor", "--from", "h1.txt"});
+  EXPECT_EQ(host.exit_code, kOk) << host.err;
+  EXPECT_THAT(host.out, HasSubstr("1. frame-errors at h1:1"));
+  EXPECT_THAT(host.out, HasSubstr("Not looked at:"));
+}
+
+TEST_F(Doctor, ACaptureShowsMarksWithoutCnps) {
+  write("deaf.yaml",
+        "name: deaf\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 4 }\n"
+        "hosts: { default: { roce: { congestion: none } } }\n"
+        "traffic: [{ name: t, pattern: incast, from: [h1, h2, h3], to: h4, transport: roce }]\nrun: { duration: 500us }\n");
+  railyard({"run", "deaf.yaml", "--quiet", "--capture", "leaf1:4=deaf.pcapng"});
+  EXPECT_THAT(railyard({"doctor", "deaf.pcapng"}).out, HasSubstr("ecn-not-echoed at 10."));
+}
+
 TEST_F(Doctor, BadInputIsOneLine) {
   EXPECT_THAT(error(kInput, {"doctor", "none.json"}), HasSubstr("none.json"));
   EXPECT_THAT(error(kInput, {"doctor", "none.yaml"}), HasSubstr("none.yaml"));
   write("other.json", "{\"flows\": [], \"run\": {}}");
   EXPECT_THAT(error(kInput, {"doctor", "other.json"}), HasSubstr("other.json"));
   EXPECT_THAT(error(kUsage, {"doctor", "other.json", "--set", "run.seed=2"}), HasSubstr("--set"));
+  EXPECT_THAT(error(kUsage, {"doctor", "other.json", "--from", "h1.txt"}), HasSubstr("--from"));
+  EXPECT_THAT(error(kInput, {"doctor", "--from", "none.txt"}), HasSubstr("none.txt"));
 }
 
 }  // namespace
