@@ -146,6 +146,8 @@ Session::Session(spec::Lab lab, SessionOptions options)
   faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
                                      : std::make_unique<fault::Faults>(*lab_, *engine_);
   routing_ = std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_);
+  prober_ = std::make_unique<probes::Prober>(*lab_);
+  if (lab_->spec().probe) rounds_ = std::make_unique<probes::Rounds>(*lab_, *prober_);
   engine_->wake_all();
   try {
     attach_ports();
@@ -395,6 +397,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   watch_standstill();
   watch_warm_up();
   watch_transients();
+  start_probes(traffic_end);
   if (live == nullptr) watch_traffic_end(traffic_end);
   if (live == nullptr && run.duration && lab_->spec().routing.bfd) stop_bfd_at(traffic_end);
   cpu_began_ = cpu_seconds();

@@ -1,0 +1,42 @@
+// Probes in a lab that is live: trains that somebody asks for, and the rounds of its file.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "control/daemon/captures.h"
+#include "control/lab/session.h"
+#include "control/probes/train.h"
+
+namespace railyard::daemon {
+
+// Called by one thread, which is not the engine's. Throws api::ApiError.
+class LiveProbes {
+ public:
+  // `session` outlives it.
+  LiveProbes(lab::Session& session, MakeChange change) : session_(session), change_(std::move(change)) {}
+
+  // Sends trains now. `body`: "trains", each [from, to, start_ns, frames, gap_ns]; and, all optional, "payload" (octets),
+  // "dscp", "ect", "class", "ip" (4, 6). Answers with "trains" (how many), "ends_seconds", "effective_seconds". 409: others
+  // are on their way.
+  nlohmann::json start(const nlohmann::json& body);
+  // "state": "running", "done", "none"; done: "trains", one for each, and "latency_ns" of all frames together.
+  nlohmann::json result();
+  // Takes trains that go on away; what came of them is lost.
+  nlohmann::json cancel();
+  // Rounds of the file: "every", "pairs", "rounds" (of those that are kept, the last `last`), "slow" now. 409: the file
+  // has no `probe`.
+  nlohmann::json rounds(std::size_t last);
+
+ private:
+  lab::Session& session_;
+  MakeChange change_;
+  bool asked_ = false;  // trains go on
+  nlohmann::json done_;  // what came of the last ones; null: nothing yet
+};
+
+}  // namespace railyard::daemon
