@@ -248,6 +248,22 @@ const char* name(ProbeKind kind) noexcept {
       return "soak";
     case ProbeKind::kOwnWork:
       return "own-work";
+    case ProbeKind::kPace:
+      return "pace";
+    case ProbeKind::kHostMtu:
+      return "hosts-mtu";
+    case ProbeKind::kHostLatency:
+      return "hosts-latency";
+    case ProbeKind::kHostBandwidth:
+      return "hosts-bandwidth";
+    case ProbeKind::kHostClasses:
+      return "hosts-classes";
+    case ProbeKind::kHostRdma:
+      return "hosts-rdma";
+    case ProbeKind::kLiveFailover:
+      return "live-failover";
+    case ProbeKind::kLiveSoak:
+      return "live-soak";
   }
   return "";
 }
@@ -324,6 +340,8 @@ std::optional<Probe> probe_of(const Subject& s, ProbeKind kind) {
       if (s.lab.traffic.empty() && s.lab.collectives.empty()) return std::nullopt;
       return Probe{.kind = kind, .lab = s.lab};
     }
+    default:  // of running labs
+      break;
   }
   return std::nullopt;
 }
