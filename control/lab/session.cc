@@ -479,6 +479,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
+  if (rounds_ != nullptr) r.probes = report::probe_report(*rounds_);
   if (transients_) r.transients = report::transients(*transients_, r.flows);
   report::judge(r, lab_->spec());
   return r;

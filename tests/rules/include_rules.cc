@@ -78,7 +78,7 @@ const std::map<std::string, Rooms>& allowed() {
         "transports/collectives", "dataplane/base"}},
       {"control/report",
        {"control/base", "control/timeline", "control/collectives", "control/jobs", "control/spec", "control/build", "control/fault", "control/routing",
-        "control/picture", "control/rerouting", "control/telemetry", "control/workload", "transports/base",
+        "control/picture", "control/probes", "control/rerouting", "control/telemetry", "control/workload", "transports/base",
         "transports/collectives", "transports/roce", "dataplane/base", "dataplane/wire", "dataplane/packet",
         "dataplane/device", "dataplane/trunk"}},
       {"control/matrix",
