@@ -23,6 +23,7 @@ spec::Lab fabric(const Subject& s, ProbeKind kind) {
   lab.traffic.clear();
   lab.collectives.clear();
   lab.expect.clear();
+  lab.probe.reset();
   lab.compare = {};
   lab.diagnosis = {};
   lab.run.duration.reset();

@@ -24,26 +24,26 @@ struct ProbesOptions {
   bool json = false;
 };
 
-std::string rate(const json& bps) { return bps.is_number() ? report::rate_text(bps.get<double>()) : "-"; }
+std::string rate_or_dash(const json& bps) { return bps.is_number() ? report::rate_text(bps.get<double>()) : "-"; }
 
-struct Row {
+struct PairRow {
   std::string pair;
   std::string now, median, change, latency;
   std::uint64_t lost = 0;
   double share = 1;  // of its median
 };
 
-std::vector<Row> rows_of(const json& all) {
-  std::vector<Row> rows;
+std::vector<PairRow> pair_rows(const json& all) {
+  std::vector<PairRow> rows;
   if (all["rounds"].empty()) return rows;
   for (const json& p : all["rounds"].back()["pairs"]) {
-    Row r{.pair = fmt::format("{} -> {}", p["from"].get<std::string>(), p["to"].get<std::string>()),
-          .now = rate(p["bps"]),
+    PairRow r{.pair = fmt::format("{} -> {}", p["from"].get<std::string>(), p["to"].get<std::string>()),
+          .now = rate_or_dash(p["bps"]),
           .latency = p["p50_ns"].is_number() ? report::nanoseconds_text(p["p50_ns"].get<std::uint64_t>()) : "-",
           .lost = p["lost"]};
     for (const json& of : all["pairs"])
       if (of["from"] == p["from"] && of["to"] == p["to"]) {
-        r.median = rate(of["median_bps"]);
+        r.median = rate_or_dash(of["median_bps"]);
         if (of["median_bps"].is_number()) {
           r.share = (p["bps"].is_number() ? p["bps"].get<double>() : 0) / of["median_bps"].get<double>();
           r.change = fmt::format("{:+.1f} %", 100 * (r.share - 1));
@@ -52,7 +52,7 @@ std::vector<Row> rows_of(const json& all) {
       }
     rows.push_back(std::move(r));
   }
-  std::ranges::stable_sort(rows, {}, &Row::share);
+  std::ranges::stable_sort(rows, {}, &PairRow::share);
   return rows;
 }
 
@@ -75,7 +75,7 @@ int probes(const ProbesOptions& o) {
              last["at_seconds"].get<double>(), last["slow"].size(), 100 * all["below"].get<double>());
   fmt::print("{:<24} {:>12} {:>12} {:>9} {:>12} {:>6}\n", "pair", "rate", "median", "change", "latency p50", "lost");
   constexpr std::size_t kMostRows = 20;
-  const std::vector<Row> rows = rows_of(all);
+  const std::vector<PairRow> rows = pair_rows(all);
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i)
     fmt::print("{:<24} {:>12} {:>12} {:>9} {:>12} {:>6}\n", rows[i].pair, rows[i].now, rows[i].median, rows[i].change, rows[i].latency,
                rows[i].lost);

@@ -280,7 +280,7 @@ Json rdma(const Hosts& hosts, const std::vector<HostPair>& pairs) {
   return out;
 }
 
-int seconds_of(const std::string& text) {
+int host_seconds_of(const std::string& text) {
   if (text.empty()) return 1;
   const auto t = spec::parse_duration(text);
   constexpr std::int64_t kSecond = 1'000'000'000'000;
@@ -295,7 +295,7 @@ void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const Validat
                  acceptance::Runs& runs, const std::function<Json()>& report, const std::function<void(const std::string&)>& note) {
   constexpr std::size_t kMostFlows = 60;  // of programs that take a second or more each
   constexpr std::size_t kMostTraced = 16;
-  const int seconds = seconds_of(o.host_seconds);
+  const int seconds = host_seconds_of(o.host_seconds);
   const Hosts hosts(lab, spec);
   const auto acts = [&](ProbeKind kind, const std::vector<HostNic>& nics, const char* what, const char* program, const char* package,
                         std::size_t most, const auto& measure) {

@@ -18,28 +18,28 @@
 namespace railyard::tools {
 namespace {
 
-Duration time_of(const char* option, const std::string& text, Duration usual) {
+Duration option_time(const char* option, const std::string& text, Duration usual) {
   if (text.empty()) return usual;
   const auto t = spec::parse_duration(text);
   if (!t) throw std::invalid_argument(fmt::format("{}: {}", option, t.error()));
   return *t;
 }
 
-std::uint64_t number_or_0(const nlohmann::ordered_json& j) { return j.is_number() ? j.get<std::uint64_t>() : 0; }
+std::uint64_t count_or_0(const nlohmann::ordered_json& j) { return j.is_number() ? j.get<std::uint64_t>() : 0; }
 
 // What one run of the soak says.
-acceptance::SoakSample sample_of(const nlohmann::ordered_json& report) {
+acceptance::SoakSample soak_sample_of(const nlohmann::ordered_json& report) {
   acceptance::SoakSample s;
   for (const auto& f : report["flows"]) {
-    s.packets += number_or_0(f["packets"]);
-    s.lost += number_or_0(f["lost"]);
-    s.corrupted += number_or_0(f["corrupted"]);
+    s.packets += count_or_0(f["packets"]);
+    s.lost += count_or_0(f["lost"]);
+    s.corrupted += count_or_0(f["corrupted"]);
   }
   for (const auto& p : report["ports"]) {
-    s.drops += number_or_0(p["lost_on_link"]);
-    for (const auto& [reason, n] : p["drops"].items()) s.drops += number_or_0(n);
+    s.drops += count_or_0(p["lost_on_link"]);
+    for (const auto& [reason, n] : p["drops"].items()) s.drops += count_or_0(n);
     for (const auto& c : p["classes"])
-      for (const auto& [reason, n] : c["drops"].items()) s.drops += number_or_0(n);
+      for (const auto& [reason, n] : c["drops"].items()) s.drops += count_or_0(n);
   }
   for (const auto& v : report["verdicts"])
     if (v["verdict"] == "fail" && (v["name"] == "lossless" || v["name"] == "deadlock" || v["name"] == "data"))
@@ -48,7 +48,7 @@ acceptance::SoakSample sample_of(const nlohmann::ordered_json& report) {
 }
 
 // As one run would report it.
-nlohmann::ordered_json report_of(const acceptance::Soak& soak) {
+nlohmann::ordered_json soak_report_of(const acceptance::Soak& soak) {
   const acceptance::SoakSums all = acceptance::sums(soak);
   nlohmann::ordered_json out{{"flows", {{{"packets", all.packets}, {"lost", all.lost}, {"corrupted", all.corrupted}}}},
                              {"verdicts", nlohmann::ordered_json::array()}};
@@ -61,7 +61,7 @@ nlohmann::ordered_json report_of(const acceptance::Soak& soak) {
 }  // namespace
 
 SoakTime soak_time(const ValidateOptions& o, Duration usual, Duration usual_interval) {
-  SoakTime t{time_of("--soak", o.soak, usual), time_of("--interval", o.interval, usual_interval)};
+  SoakTime t{option_time("--soak", o.soak, usual), option_time("--interval", o.interval, usual_interval)};
   if (t.whole < Duration{})
     throw std::invalid_argument(fmt::format("--soak: {} is below 0; expected a time, or 0 for none", o.soak));
   if (t.interval <= Duration{}) throw std::invalid_argument(fmt::format("--interval: {}; expected a time above 0", o.interval));
@@ -125,11 +125,11 @@ acceptance::Run soak_of_file(const ValidateOptions& o, const acceptance::Subject
       run.failure = r.failure;
       return;
     }
-    acceptance::SoakSample s = sample_of(r.report);
+    acceptance::SoakSample s = soak_sample_of(r.report);
     s.seconds = static_cast<double>(time.interval.ps) / 1e12 * static_cast<double>(numbers[r.index] + 1);
     soak.add(numbers[r.index], std::move(s));
   });
-  if (run.failure.empty()) run.report = report_of(soak.soak());
+  if (run.failure.empty()) run.report = soak_report_of(soak.soak());
   return run;
 }
 

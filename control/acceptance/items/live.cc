@@ -12,9 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string time_of(double ns) { return report::nanoseconds_text(static_cast<std::uint64_t>(std::max(ns, 0.0))); }
+std::string time_text_of(double ns) { return report::nanoseconds_text(static_cast<std::uint64_t>(std::max(ns, 0.0))); }
 
-constexpr std::size_t kWorst = 10;
+constexpr std::size_t kMostNamed = 10;
 
 Finding pace(const Subject&, const Runs& runs) {
   const Json& r = report_of(runs, ProbeKind::kPace);
@@ -23,7 +23,7 @@ Finding pace(const Subject&, const Runs& runs) {
   f.answer = slip > 0 ? Answer::kWarn : Answer::kPass;
   f.threshold = "simulated time is not set back";
   f.found = fmt::format("lateness p99 {} since the lab's start; simulated time slipped by {} meanwhile",
-                        time_of(r["lateness_p99_ns"].get<double>()), time_of(slip));
+                        time_text_of(r["lateness_p99_ns"].get<double>()), time_text_of(slip));
   f.evidence.push_back(fmt::format("busy for {} of {:.1f} s", report::percent_text(r["busy_share"].get<double>()),
                                    r["wall_seconds"].get<double>()));
   if (slip > 0)
@@ -45,7 +45,7 @@ Finding host_mtu(const Subject&, const Runs& runs) {
     const auto mtu = p["mtu"].get<std::size_t>();
     least = least == 0 ? mtu : std::min(least, mtu);
     if (p["answered"].get<bool>()) continue;
-    if (bad++ < kWorst) f.evidence.push_back(fmt::format("{}: {} bytes: {}", ends_of(p), mtu, p["why"].get<std::string>()));
+    if (bad++ < kMostNamed) f.evidence.push_back(fmt::format("{}: {} bytes: {}", ends_of(p), mtu, p["why"].get<std::string>()));
   }
   f.answer = bad == 0 ? Answer::kPass : Answer::kFail;
   f.found = bad == 0 ? fmt::format("{} pairs; the smallest MTU is {}", r["pairs"].size(), least)
@@ -64,8 +64,8 @@ Finding host_latency(const Subject& s, const Runs& runs) {
     f.found = "no ping was answered";
     return f;
   }
-  f.found = fmt::format("round trip p50 {}, p99 {}, p99.9 {}, max {}; {} of {} lost", time_of(r["p50_ns"].get<double>()),
-                        time_of(r["p99_ns"].get<double>()), time_of(r["p999_ns"].get<double>()), time_of(r["max_ns"].get<double>()),
+  f.found = fmt::format("round trip p50 {}, p99 {}, p99.9 {}, max {}; {} of {} lost", time_text_of(r["p50_ns"].get<double>()),
+                        time_text_of(r["p99_ns"].get<double>()), time_text_of(r["p999_ns"].get<double>()), time_text_of(r["max_ns"].get<double>()),
                         report::count_text(r["lost"].get<std::uint64_t>()), report::count_text(r["sent"].get<std::uint64_t>()));
   f.answer = Answer::kReport;
   if (s.settings.p99) {
@@ -93,7 +93,7 @@ Finding host_bandwidth(const Subject& s, const Runs& runs) {
   f.answer = bad == 0 ? Answer::kPass : Answer::kFail;
   f.found = fmt::format("{}worst {}, median {}, of {} pairs", bad > 0 ? fmt::format("{} of {} below; ", bad, pairs.size()) : "",
                         text(pairs.front()), share_text(share(pairs[pairs.size() / 2])), pairs.size());
-  for (std::size_t i = 0; i < std::min(bad, kWorst); ++i) f.evidence.push_back(fmt::format("{}: {}", ends_of(pairs[i]), text(pairs[i])));
+  for (std::size_t i = 0; i < std::min(bad, kMostNamed); ++i) f.evidence.push_back(fmt::format("{}: {}", ends_of(pairs[i]), text(pairs[i])));
   f.evidence.push_back("iperf3, one TCP flow at a time; TCP/IP headers leave 94.9 % of the rate at an MTU of 1500");
   if (bad > 0)
     f.remedy = "If `pace` warns, this machine is too slow: lower the links' rate, or run.scale. Else see the drops: `railyard status`.";
@@ -128,7 +128,7 @@ Finding host_rdma(const Subject&, const Runs& runs) {
       least = least == 0 ? p["bps"].get<double>() : std::min(least, p["bps"].get<double>());
       continue;
     }
-    if (bad++ < kWorst) f.evidence.push_back(fmt::format("{}: {}", ends_of(p), p["why"].get<std::string>()));
+    if (bad++ < kMostNamed) f.evidence.push_back(fmt::format("{}: {}", ends_of(p), p["why"].get<std::string>()));
   }
   f.answer = bad == 0 ? Answer::kPass : Answer::kFail;
   f.found = bad == 0 ? fmt::format("{} pairs, the slowest {}", r["pairs"].size(), report::rate_text(least))
@@ -142,7 +142,7 @@ Finding live_failover(const Subject&, const Runs& runs) {
   Finding f;
   f.threshold = "all pairs come back";
   f.evidence.push_back(fmt::format("{} was taken down for {} of simulated time", r["link"].get<std::string>(),
-                                   time_of(r["down_ns"].get<double>())));
+                                   time_text_of(r["down_ns"].get<double>())));
   std::uint64_t lost = 0, hit = 0;
   for (const Json& p : r["pairs"]) {
     lost += p["lost"].get<std::uint64_t>();
@@ -152,14 +152,14 @@ Finding live_failover(const Subject&, const Runs& runs) {
   if (gone > 0) {
     f.answer = Answer::kFail;
     for (const Json& p : r["pairs"])
-      if (!p["back"].get<bool>() && f.evidence.size() <= kWorst) f.evidence.push_back(ends_of(p));
+      if (!p["back"].get<bool>() && f.evidence.size() <= kMostNamed) f.evidence.push_back(ends_of(p));
     f.found = fmt::format("{} of {} pairs never came back", gone, r["pairs"].size());
     f.remedy = "Routing does not heal: `routing.protocol: bgp`, BFD, a second path.";
     return f;
   }
   f.answer = Answer::kPass;
   f.found = fmt::format("{} probes of {} pairs lost; the pair that lost most was away for about {}", report::count_text(lost), hit,
-                        time_of(r["longest_ns"].get<double>()));
+                        time_text_of(r["longest_ns"].get<double>()));
   return f;
 }
 
@@ -170,7 +170,7 @@ Finding live_soak(const Subject&, const Runs& runs) {
   f.answer = Answer::kPass;
   f.found = fmt::format("{} probes in {:.0f} s, {} lost, {} drops; lateness p99 {}", report::count_text(r["packets"].get<std::uint64_t>()),
                         r["seconds"].get<double>(), report::count_text(r["lost"].get<std::uint64_t>()),
-                        report::count_text(r["drops"].get<std::uint64_t>()), time_of(r["lateness_p99_ns"].get<double>()));
+                        report::count_text(r["drops"].get<std::uint64_t>()), time_text_of(r["lateness_p99_ns"].get<double>()));
   for (const Json& failure : r["failures"]) f.evidence.push_back(failure.get<std::string>());
   if (r["lost"].get<std::uint64_t>() + r["corrupted"].get<std::uint64_t>() > 0 || !f.evidence.empty()) f.answer = Answer::kFail;
   if (r["growth"].is_object()) {
