@@ -10,6 +10,7 @@
 #include "control/spec/load.h"
 #include "control/spec/probe_pairs.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/to_yaml.h"
 
 namespace railyard::probes {
 namespace {
@@ -70,6 +71,13 @@ TEST(Rounds, WhatCannotBeProbedIsRefused) {
   EXPECT_THAT(error_of({"probe.payload=9216"}), HasSubstr("exceed the MTU"));
   EXPECT_THAT(error_of({"probe.below=1"}), HasSubstr("above 0 and below 1"));
   EXPECT_THAT(error_of({"probe.frames=1"}), HasSubstr("frames"));
+}
+
+TEST(Rounds, KeysAreWrittenBack) {
+  const spec::Lab lab = spec::parse(kProbed, "probed.yaml",
+                                    {"probe.dscp=10", "probe.priority=2", "probe.payload=1024", "probe.frames=8", "probe.history=9",
+                                     "probe.below=20%"});
+  EXPECT_EQ(spec::parse(spec::to_yaml(lab), "written.yaml").probe, lab.probe);
 }
 
 TEST(ProbedPairs, AreThoseOfOneRail) {
