@@ -57,7 +57,7 @@ echo "a change is named"
 slow() { "$railyard" probes --lab built-in --json | jq '.rounds[-1].slow | length'; }
 until_it_is() { local end=$((SECONDS + 20)); until [[ $(slow) == "$1" ]]; do (( SECONDS < end )) || die "$(slow) pairs are slow, not $1"; sleep 0.2; done; }
 until_it_is 0
-"$railyard" fault add 'name: weak, on: leaf1:1, rate: 50%' --lab built-in >/dev/null
+"$railyard" fault add 'name: weak, on: leaf1:1, rate: 1/2' --lab built-in >/dev/null
 until_it_is 6
 "$railyard" logs --lab built-in | grep -q 'probe h1:1 -> h2:1: .* below its median' || die "no warning in the log"
 "$railyard" probes built-in | sed -n 5p | grep -q 'h1:1' || die "the slowest pair does not come first: $("$railyard" probes built-in)"

@@ -1,7 +1,8 @@
 // Attached hosts of a running lab, measured by the programs that they have: ping, iperf3, perftest.
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <stdexcept>

@@ -113,7 +113,8 @@ class LiveValidation {
   }
   std::uint64_t last_happening() const {
     std::uint64_t last = 0;
-    for (const json& h : get("/happenings?after=0")["happenings"]) last = std::max(last, h["number"].get<std::uint64_t>());
+    const json all = get("/happenings?after=0");
+    for (const json& h : all["happenings"]) last = std::max(last, h["number"].get<std::uint64_t>());
     return last;
   }
 
@@ -124,7 +125,8 @@ class LiveValidation {
                                            lab_.name(), what));
     };
     if (const std::string what = live::change(state_, state(get("/report")["lab.yaml"])); !what.empty()) refuse(what);
-    for (const json& h : get(fmt::format("/happenings?after={}", seen_))["happenings"]) {
+    const json happened = get(fmt::format("/happenings?after={}", seen_));
+    for (const json& h : happened["happenings"]) {
       const auto text = h["text"].get<std::string>();
       const std::size_t asked = text.find(": asked at ");
       if (h["kind"] != "log" || asked == text.npos) continue;
@@ -212,12 +214,14 @@ class LiveValidation {
     acceptance::SoakSample s;
     const auto began = std::chrono::steady_clock::now();
     const json before = get("/status");
-    for (const live::Request& request : requests)
-      for (const json& t : send(request)["trains"]) {
+    for (const live::Request& request : requests) {
+      const json result = send(request);
+      for (const json& t : result["trains"]) {
         s.packets += t["sent"].get<std::uint64_t>();
         s.lost += t["lost"].get<std::uint64_t>();
         s.corrupted += t["corrupted"].get<std::uint64_t>();
       }
+    }
     const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began);
     if (const Duration left = lasts - Duration{took.count() * 1000}; left > Duration{}) wait(lab_, left, [] { return true; });
     const json now = get("/status");
@@ -280,13 +284,13 @@ class LiveValidation {
       return run;
     }
     note("failover");
-    constexpr std::int64_t kGapNs = 200'000;
+    constexpr double kGapNs = 200'000;
     constexpr std::uint64_t kFrames = 15'000;  // 3 s of simulated time
     std::vector<live::Request> requests = live::requests_of(subject_, ProbeKind::kSoak);
     requests.resize(1);
     for (json& t : requests[0].body["trains"]) {
       t[3] = kFrames;
-      t[4] = kGapNs;
+      t[4] = static_cast<std::int64_t>(kGapNs);
     }
     const std::string port = spec::format(spec_.links[link->links.front()].a);
     bool is_down = false;
@@ -313,7 +317,7 @@ class LiveValidation {
         const bool back = t["last_ns"].is_number() &&
                           t["last_ns"].get<double>() >= 1e9 * up["effective_seconds"].get<double>() + 1e8;
         run.report["pairs"].push_back({{"from", t["from"]}, {"to", t["to"]}, {"lost", lost}, {"back", back}});
-        run.report["longest_ns"] = std::max(run.report["longest_ns"].get<double>(), static_cast<double>(lost * kGapNs));
+        run.report["longest_ns"] = std::max(run.report["longest_ns"].get<double>(), static_cast<double>(lost) * kGapNs);
       }
     } catch (const std::runtime_error& error) {
       run.failure = error.what();

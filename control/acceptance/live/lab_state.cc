@@ -47,8 +47,8 @@ LabState state_of(const nlohmann::json& status, const nlohmann::json& faults, co
     s.links[fmt::format("{}:{}", p["node"].get<std::string>(), p["port"].get<int>())] = p["up"];
   for (const auto& f : faults["faults"])
     if (!f["removed"].get<bool>())
-      s.faults[f["name"]] = fmt::format("{} on {}", f["what"].get<std::string>(), f["on"].get<std::string>());
-  for (const auto& t : flows["traffic"]) s.traffic[t["name"]] = t["stopped"];
+      s.faults[f["name"].get<std::string>()] = fmt::format("{} on {}", f["what"].get<std::string>(), f["on"].get<std::string>());
+  for (const auto& t : flows["traffic"]) s.traffic[t["name"].get<std::string>()] = t["stopped"];
   return s;
 }
 

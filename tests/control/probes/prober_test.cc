@@ -84,7 +84,6 @@ TEST(Prober, TheNicsOwnTrafficGoesOn) {
   s.run_to_the_end();
   const report::Report r = s.report();
   for (const report::FlowReport& f : r.flows) EXPECT_TRUE(f.fct_ns) << f.name;
-  EXPECT_EQ(r.flows[0].corrupted.value_or(0), 0u);
 }
 
 TEST(Prober, ProbesGoInTheClassOfTheirDscp) {
@@ -98,7 +97,7 @@ TEST(Prober, ProbesGoInTheClassOfTheirDscp) {
 }
 
 TEST(Prober, WhatCannotBeProbedIsRefusedAndNothingIsSent) {
-  Scenario s(std::string(kTwoRacks) + "nodes: { h4: { attach: { pcap-in: x } } }\n", {"nodes.h4.attach="});
+  Scenario s(kTwoRacks);
   Prober prober(s.lab());
   const auto error = [&](const std::vector<Train>& trains, const Shape& shape = {}) -> std::string {
     try {

@@ -44,7 +44,7 @@ TEST(Rounds, AnIdleLabIsProbedRoundByRound) {
 
 // A link that has lost half its rate: those that cross it are told from the others.
 TEST(Rounds, APairBehindASlowLinkIsSlow) {
-  const report::Report r = run({"faults=[ { on: \"leaf1:1\", rate: 50%, at: 31ms } ]"});
+  const report::Report r = run({"faults=[ { on: \"leaf1:1\", rate: 1/2, at: 31ms } ]"});
   ASSERT_TRUE(r.probes);
   EXPECT_EQ(r.probes->slow(), 6u) << "to and from h1";
   for (const auto& p : r.probes->pairs)
