@@ -101,8 +101,8 @@ Soak from_checkpoint(const std::string& text) {
     Soak soak{j.at("lab"), j.at("transport"), j.at("live"), j.at("interval_seconds"), {}};
     for (const auto& s : j.at("samples"))
       soak.samples[s.at("interval").get<std::size_t>()] = {
-          s.at("seconds"),  s.at("packets"),   s.at("lost"),      s.at("corrupted"),       s.at("drops"),
-          s.at("failures"), s.at("pid"),       s.at("rss_bytes"), s.at("lateness_p99_ns"), s.at("slip_ns")};
+          s.at("seconds"),  s.at("packets"), s.at("lost"),      s.at("corrupted"),       s.at("drops"),
+          s.at("failures"), s.at("pid"),     s.at("rss_bytes"), s.at("lateness_p99_ns"), s.at("slip_ns")};
     return soak;
   } catch (const nlohmann::ordered_json::exception& error) {
     throw std::invalid_argument(fmt::format("it is a broken checkpoint: {}", error.what()));
@@ -116,7 +116,8 @@ std::string why_not_resumed(const Soak& saved, const Soak& asked) {
   if (saved.transport != asked.transport)
     return fmt::format("it is over {}, and this is over {}", saved.transport, asked.transport);
   if (saved.interval_seconds != asked.interval_seconds)
-    return fmt::format("its intervals are {} s, and --interval is {} s", saved.interval_seconds, asked.interval_seconds);
+    return fmt::format("its intervals are {} s, and --interval is {} s", saved.interval_seconds,
+                       asked.interval_seconds);
   return {};
 }
 

@@ -17,8 +17,8 @@ struct SoakSample {
   std::uint64_t packets = 0;  // sent by probes in it; the others too are of this interval
   std::uint64_t lost = 0;
   std::uint64_t corrupted = 0;
-  std::uint64_t drops = 0;                  // of all frames, at any port or link
-  std::vector<std::string> failures{};      // verdicts that failed, unbalanced accounting
+  std::uint64_t drops = 0;              // of all frames, at any port or link
+  std::vector<std::string> failures{};  // verdicts that failed, unbalanced accounting
   // Of a live lab.
   std::int64_t pid = 0;        // of the daemon
   double rss_bytes = 0;        // its memory at the end
@@ -27,10 +27,10 @@ struct SoakSample {
 };
 
 struct Soak {
-  std::string lab{};            // its digest: of another lab a soak cannot go on
-  std::string transport{};      // "RoCEv2", "UET"
-  bool live = false;            // seconds of wall time, else of simulated time
-  double interval_seconds = 0;  // > 0
+  std::string lab{};                            // its digest: of another lab a soak cannot go on
+  std::string transport{};                      // "RoCEv2", "UET"
+  bool live = false;                            // seconds of wall time, else of simulated time
+  double interval_seconds = 0;                  // > 0
   std::map<std::size_t, SoakSample> samples{};  // by number of the interval, from 0; gaps are still to be measured
 };
 

@@ -17,8 +17,8 @@
 
 namespace railyard::daemon {
 
-// A line of JSON for each round (probes/history.h), the last `kept` of them. The engine hands them over, a thread of its
-// own writes them: the engine waits for no disk. A full disk loses lines and ends nothing.
+// A line of JSON for each round (probes/history.h), the last `kept` of them. The engine hands them over, a thread of
+// its own writes them: the engine waits for no disk. A full disk loses lines and ends nothing.
 class ProbeLog {
  public:
   // `log` outlives it. `kept`: rounds, at least 1.

@@ -30,7 +30,8 @@ bool flag(const json& value, const std::string& name) {
 spec::PortName nic(const spec::Lab& lab, const json& value, const std::string& name) {
   const auto port = value.is_string() ? spec::parse_port_name(value.get<std::string>())
                                       : spec::Parsed<spec::PortName>(std::unexpected(std::string("no name of a NIC")));
-  if (!port) throw ApiError(400, fmt::format("{}: {}: {}; expected a NIC such as h1:1", name, value.dump(), port.error()));
+  if (!port)
+    throw ApiError(400, fmt::format("{}: {}: {}; expected a NIC such as h1:1", name, value.dump(), port.error()));
   const spec::NodeSpec* const node = lab.find(port->node);
   if (node == nullptr || node->kind != spec::NodeSpec::Kind::kHost || port->port > static_cast<int>(node->nics.size()))
     throw ApiError(404, fmt::format("{}: there is no NIC {}", name, spec::format(*port)));
@@ -69,7 +70,8 @@ probes::Shape shape_of(const json& body) {
     } else if (key == "ect") {
       s.ect = flag(value, key);
     } else if (key != "trains") {
-      throw ApiError(400, fmt::format("'{}' is no key of probes; expected trains, payload, dscp, ect, class or ip", key));
+      throw ApiError(400,
+                     fmt::format("'{}' is no key of probes; expected trains, payload, dscp, ect, class or ip", key));
     }
   }
   return s;

@@ -38,9 +38,9 @@ class LiveProbes {
   // nullptr: rounds are not kept.
   const ProbeLog* log() const noexcept { return log_.get(); }
 
-  // Sends trains now. `body`: "trains", each [from, to, start_ns, frames, gap_ns]; and, all optional, "payload" (octets),
-  // "dscp", "ect", "class", "ip" (4, 6). Answers with "trains" (how many), "ends_seconds", "effective_seconds". 409: others
-  // are on their way.
+  // Sends trains now. `body`: "trains", each [from, to, start_ns, frames, gap_ns]; and, all optional, "payload"
+  // (octets), "dscp", "ect", "class", "ip" (4, 6). Answers with "trains" (how many), "ends_seconds",
+  // "effective_seconds". 409: others are on their way.
   nlohmann::json start(const nlohmann::json& body);
   // "state": "running", "done", "none"; done: "trains", one for each, and "latency_ns" of all frames together.
   nlohmann::json result();
@@ -54,7 +54,7 @@ class LiveProbes {
   lab::Session& session_;
   MakeChange change_;
   std::unique_ptr<ProbeLog> log_;
-  bool asked_ = false;  // trains go on
+  bool asked_ = false;   // trains go on
   nlohmann::json done_;  // what came of the last ones; null: nothing yet
 };
 

@@ -61,7 +61,8 @@ nlohmann::json json_of(const History& history, const Round& round) {
                      {"p50_ns", s.p50_ns ? nlohmann::json(*s.p50_ns) : nlohmann::json(nullptr)},
                      {"lost", s.lost}});
   }
-  nlohmann::json out{{"round", round.number}, {"at_seconds", seconds(round.at - Instant{})}, {"pairs", std::move(pairs)}};
+  nlohmann::json out{
+      {"round", round.number}, {"at_seconds", seconds(round.at - Instant{})}, {"pairs", std::move(pairs)}};
   if (!history.rounds().empty() && round.number == history.rounds().back().number) {
     out["slow"] = nlohmann::json::array();
     for (const Slow& s : history.slow())

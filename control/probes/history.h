@@ -17,10 +17,10 @@ namespace railyard::probes {
 
 // One pair in one round.
 struct Sample {
-  std::optional<double> bps{};          // payload rate of the train; nothing: fewer than two frames came
+  std::optional<double> bps{};           // payload rate of the train; nothing: fewer than two frames came
   std::optional<std::int64_t> p50_ns{};  // median latency of its frames
-  std::uint32_t lost = 0;               // frames
-  bool measured = true;                 // false: a NIC was attached or replayed a capture
+  std::uint32_t lost = 0;                // frames
+  bool measured = true;                  // false: a NIC was attached or replayed a capture
 };
 
 struct Round {
@@ -76,8 +76,8 @@ class History {
   std::vector<std::uint32_t> slow_rounds_;
 };
 
-// A round: {"round", "at_seconds", "pairs": [{"from", "to", "bps", "p50_ns", "lost"}], "slow": [...]}; of pairs that were not
-// measured nothing. `slow`: of the last round.
+// A round: {"round", "at_seconds", "pairs": [{"from", "to", "bps", "p50_ns", "lost"}], "slow": [...]}; of pairs that
+// were not measured nothing. `slow`: of the last round.
 nlohmann::json json_of(const History& history, const Round& round);
 
 }  // namespace railyard::probes

@@ -25,8 +25,9 @@ namespace {
 constexpr std::uint64_t kFirstId = std::uint64_t{1} << 48;
 
 std::uint32_t headers_of(const Shape& shape) {
-  return static_cast<std::uint32_t>((shape.ip_version == 4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets}) +
-                                    wire::Udp::kOctets + wire::Bth::kOctets + wire::kIcrcOctets);
+  return static_cast<std::uint32_t>(
+      (shape.ip_version == 4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets}) +
+      wire::Udp::kOctets + wire::Bth::kOctets + wire::kIcrcOctets);
 }
 
 // With FCS.
@@ -109,8 +110,8 @@ TxFlowConfig Prober::config_of(const Train& train, const Shape& shape, Instant n
   c.dscp = static_cast<std::uint8_t>(shape.dscp);
   c.ect = shape.ect;
   const spec::QosProfile& qos = spec::qos_of(lab_.spec(), lab_.node_of(from.device));
-  c.priority = Priority{static_cast<std::uint8_t>(
-      shape.priority.value_or(qos.dscp_to_class[static_cast<std::size_t>(shape.dscp)]))};
+  c.priority = Priority{
+      static_cast<std::uint8_t>(shape.priority.value_or(qos.dscp_to_class[static_cast<std::size_t>(shape.dscp)]))};
   c.tag = build::frame_tag_of(lab_.spec(), train.from, like);
   c.payload = shape.payload;
   const Framing framing = lab_.framing(from);
@@ -141,15 +142,16 @@ void Prober::begin(Engine& engine, Instant now, std::vector<Train> trains, const
     for (const PortRef port : {from, to})
       if (const auto mtu = static_cast<std::uint32_t>(lab_.mtu(port)); headers_of(shape) + shape.payload > mtu)
         throw NoProbe(fmt::format("{}: packets of {} bytes are longer than its MTU of {}",
-                                  spec::format(port == from ? train.from : train.to),
-                                  headers_of(shape) + shape.payload, mtu));
+                                  spec::format(port == from ? train.from : train.to), headers_of(shape) + shape.payload,
+                                  mtu));
     TxFlowConfig c = config_of(train, shape, now, kFirstId + begun_ + places.size());
     EndsOfNic& sender = by_nic[from];
     EndsOfNic& receiver = by_nic[to];
     sender.name = train.from;
     receiver.name = train.to;
     if (receiver.receives.size() > ProbeEndpoint::kMostPerNic)
-      throw NoProbe(fmt::format("{} would receive more than {} trains", spec::format(train.to), ProbeEndpoint::kMostPerNic));
+      throw NoProbe(
+          fmt::format("{} would receive more than {} trains", spec::format(train.to), ProbeEndpoint::kMostPerNic));
     c.destination_qp = ProbeEndpoint::kFirstQp + static_cast<std::uint32_t>(receiver.receives.size());
     receiver.receives.push_back({c.id, c.destination_qp, c.payload});
     places.push_back({from, to, sender.sends.size(), c.id});
@@ -230,8 +232,7 @@ void Prober::put_back(Engine& engine, Instant now) {
     // What a replay stands in front of stays where it is: it passes everything on.
     if (nic->host->endpoint(nic->port) != nic->endpoint) continue;
     nic->host->change_at(now, [nic](Instant at) {
-      if (nic->host->endpoint(nic->port) == nic->endpoint)
-        nic->host->drive(at, nic->port, nic->endpoint->take_own());
+      if (nic->host->endpoint(nic->port) == nic->endpoint) nic->host->drive(at, nic->port, nic->endpoint->take_own());
     });
     engine.wake(nic->host->id(), now);
   }

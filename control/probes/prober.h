@@ -31,8 +31,8 @@ class Prober {
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  // Sends `trains` from `now` on. Throws NoProbe, and nothing has changed then: trains are on their way already, a NIC is
-  // attached or somebody else drives it (a replay), a train is too long for its link's MTU.
+  // Sends `trains` from `now` on. Throws NoProbe, and nothing has changed then: trains are on their way already, a NIC
+  // is attached or somebody else drives it (a replay), a train is too long for its link's MTU.
   void begin(Engine& engine, Instant now, std::vector<Train> trains, const Shape& shape);
   // Whether begin() could send to and from this NIC.
   bool is_free(const spec::PortName& nic) const;
@@ -56,7 +56,7 @@ class Prober {
   struct Nic {
     Host* host;
     PortIndex port;
-    ProbeEndpoint* endpoint;                         // of the host from the next window on
+    ProbeEndpoint* endpoint;                           // of the host from the next window on
     std::unique_ptr<ProbeEndpoint> waiting = nullptr;  // until then
   };
   struct Place {

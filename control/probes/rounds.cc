@@ -39,7 +39,8 @@ Rounds::Rounds(build::BuiltLab& lab, Prober& prober)
       history_(pairs_of(trains_), static_cast<std::size_t>(spec_.history), number(spec_.below)) {
   const Duration slot = spec::probe_slot(lab.spec());
   // As long again for the last frames: queues of other traffic.
-  lasts_ = std::min(slot * static_cast<std::int64_t>(trains_.size()) + std::max(slot, Duration{1'000'000'000}), spec_.every / 2);
+  lasts_ = std::min(slot * static_cast<std::int64_t>(trains_.size()) + std::max(slot, Duration{1'000'000'000}),
+                    spec_.every / 2);
 }
 
 void Rounds::begin(Engine& engine, Instant now) {

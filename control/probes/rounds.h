@@ -14,8 +14,8 @@
 
 namespace railyard::probes {
 
-// Trains go one after the other, so that probes do not meet each other. At the instants begins() and ends(), with the lab
-// at rest, somebody calls begin() and end(); nothing is sent by itself.
+// Trains go one after the other, so that probes do not meet each other. At the instants begins() and ends(), with the
+// lab at rest, somebody calls begin() and end(); nothing is sent by itself.
 class Rounds {
  public:
   // All outlive it. `lab`'s file has `probe`.

@@ -12,19 +12,19 @@ namespace railyard::probes {
 
 // What all frames of some trains have in common.
 struct Shape {
-  int dscp = 8;                         // CS1 (RFC 3662): below best effort
-  bool ect = false;                     // ECT(0), else Not-ECT
-  std::optional<int> priority{};        // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
-  std::uint32_t payload = 4096;         // octets of a frame, a multiple of 4
+  int dscp = 8;                   // CS1 (RFC 3662): below best effort
+  bool ect = false;               // ECT(0), else Not-ECT
+  std::optional<int> priority{};  // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
+  std::uint32_t payload = 4096;   // octets of a frame, a multiple of 4
   int ip_version = 4;
 };
 
 struct Train {
   spec::PortName from;
-  spec::PortName to;            // of another host
-  Duration start{};             // after the first one
-  std::uint32_t frames = 64;    // at least 1
-  Duration gap{};               // between the beginnings of frames; 0: back to back
+  spec::PortName to;          // of another host
+  Duration start{};           // after the first one
+  std::uint32_t frames = 64;  // at least 1
+  Duration gap{};             // between the beginnings of frames; 0: back to back
 };
 
 struct Arrived {

@@ -16,7 +16,8 @@ std::uint64_t ProbeReport::slow() const noexcept {
 
 ProbeReport probe_report(const probes::Rounds& rounds) {
   const probes::History& h = rounds.history();
-  ProbeReport out{.every_ns = rounds.every().ps / 1000, .rounds = h.count(), .skipped = rounds.skipped(), .below = h.below()};
+  ProbeReport out{
+      .every_ns = rounds.every().ps / 1000, .rounds = h.count(), .skipped = rounds.skipped(), .below = h.below()};
   for (std::size_t p = 0; p < h.pairs().size(); ++p) {
     ProbeReport::Pair& pair = out.pairs.emplace_back();
     pair.source = spec::format(h.pairs()[p].from);
@@ -43,12 +44,14 @@ nlohmann::ordered_json probe_json(const ProbeReport& p) {
 }
 
 std::string probe_text(const ProbeReport& p) {
-  std::string out = fmt::format("Probes: {} pairs, {} rounds; {} pairs more than {:g} % below their median in the last round\n",
-                                p.pairs.size(), p.rounds, p.slow(), 100 * p.below);
+  std::string out =
+      fmt::format("Probes: {} pairs, {} rounds; {} pairs more than {:g} % below their median in the last round\n",
+                  p.pairs.size(), p.rounds, p.slow(), 100 * p.below);
   std::vector<const ProbeReport::Pair*> slow;
   for (const ProbeReport::Pair& pair : p.pairs)
     if (pair.slow_rounds > 0) slow.push_back(&pair);
-  std::ranges::stable_sort(slow, std::ranges::greater{}, [](const ProbeReport::Pair* pair) { return pair->slow_rounds; });
+  std::ranges::stable_sort(slow, std::ranges::greater{},
+                           [](const ProbeReport::Pair* pair) { return pair->slow_rounds; });
   constexpr std::size_t kMost = 10;
   for (std::size_t i = 0; i < std::min(slow.size(), kMost); ++i)
     out += fmt::format("  {} -> {}: slow in {} rounds; last {}, median {}\n", slow[i]->source, slow[i]->destination,

@@ -18,9 +18,9 @@ struct ProbeReport {
   std::uint64_t skipped = 0;  // not sent, or given up
   double below = 0;           // so much below its median makes a pair slow
   struct Pair {
-    std::string source, destination;          // "h1:1"
-    std::optional<double> median_bps{};       // of the rounds that are kept
-    std::optional<double> last_bps{};         // of the last round
+    std::string source, destination;     // "h1:1"
+    std::optional<double> median_bps{};  // of the rounds that are kept
+    std::optional<double> last_bps{};    // of the last round
     std::uint64_t slow_rounds = 0;
     bool is_slow = false;  // in the last round
   };

@@ -44,7 +44,8 @@ std::size_t ProbeEndpoint::send(Instant now, Priority priority, std::span<TxFram
   if (own_ == nullptr) return send_probes(now, priority, frames);
   own_first_ = !own_first_;
   const std::size_t half = (frames.size() + 1) / 2;
-  std::size_t n = own_first_ ? own_->send(now, priority, frames.first(half)) : send_probes(now, priority, frames.first(half));
+  std::size_t n =
+      own_first_ ? own_->send(now, priority, frames.first(half)) : send_probes(now, priority, frames.first(half));
   n += own_first_ ? send_probes(now, priority, frames.subspan(n)) : own_->send(now, priority, frames.subspan(n));
   // What the other one has left over.
   if (n < frames.size())

@@ -92,6 +92,7 @@ acceptance::Result validate_live(const daemon::LabDir& lab, const ValidateOption
 // Its attached hosts (validate_hosts.cc): for each kind a run, or why there is none. `note`: told what goes on.
 void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const ValidateOptions& options,
                  const std::vector<acceptance::ProbeKind>& kinds, acceptance::Runs& runs,
-                 const std::function<nlohmann::ordered_json()>& report, const std::function<void(const std::string&)>& note);
+                 const std::function<nlohmann::ordered_json()>& report,
+                 const std::function<void(const std::string&)>& note);
 
 }  // namespace railyard::tools

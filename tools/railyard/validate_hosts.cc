@@ -124,10 +124,13 @@ Json mtu(const Hosts& hosts, const std::vector<HostPair>& pairs) {
     Json j = ends(p);
     j["mtu"] = p.mtu();
     // The first may be lost while addresses are resolved.
-    const auto r = hosts.run(p.from.name.node, {"ping", "-n", "-M", "do", "-c", "2", "-i", "0.2", "-W", "2", "-I", p.from.address,
-                                                "-s", std::to_string(p.mtu() - kPingHeaders), p.to.address});
+    const auto r =
+        hosts.run(p.from.name.node, {"ping", "-n", "-M", "do", "-c", "2", "-i", "0.2", "-W", "2", "-I", p.from.address,
+                                     "-s", std::to_string(p.mtu() - kPingHeaders), p.to.address});
     j["answered"] = r.status == 0;
-    j["why"] = r.status == 0 ? "" : (r.output.find("100% packet loss") != std::string::npos ? "no answer" : last_line(r.output));
+    j["why"] = r.status == 0
+                   ? ""
+                   : (r.output.find("100% packet loss") != std::string::npos ? "no answer" : last_line(r.output));
     out["pairs"].push_back(std::move(j));
   }
   return out;
@@ -151,13 +154,17 @@ Json latency(const Hosts& hosts, const std::vector<HostPair>& pairs) {
   for (const HostPair& p : pairs) {
     out["pairs"].push_back(ends(p));
     // One at a time: the next goes when the last is back. A pair that does not answer is given up after 20 s.
-    read_times(hosts.run(p.from.name.node, {"ping", "-n", "-A", "-c", std::to_string(each), "-w", "20", "-I", p.from.address, p.to.address})
+    read_times(hosts
+                   .run(p.from.name.node, {"ping", "-n", "-A", "-c", std::to_string(each), "-w", "20", "-I",
+                                           p.from.address, p.to.address})
                    .output,
                times);
   }
   std::ranges::sort(times);
   const auto at = [&](double share) {
-    return times.empty() ? 0.0 : times[std::min(times.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times.size())))];
+    return times.empty()
+               ? 0.0
+               : times[std::min(times.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times.size())))];
   };
   out["samples"] = times.size();
   out["sent"] = each * pairs.size();
@@ -197,7 +204,9 @@ hosts::CommandResult once_it_listens(Client client) {
   for (int i = 0; i < kTries; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     r = client();
-    if (r.status == 0 || (r.output.find("onnection refused") == r.output.npos && r.output.find("ouldn't connect") == r.output.npos)) break;
+    if (r.status == 0 ||
+        (r.output.find("onnection refused") == r.output.npos && r.output.find("ouldn't connect") == r.output.npos))
+      break;
   }
   return r;
 }
@@ -211,13 +220,14 @@ Json bandwidth(const Hosts& hosts, const std::vector<HostPair>& pairs, int secon
     constexpr int kGrace = 8;
     const Server server(hosts, p.to.name.node, seconds + kGrace, {"iperf3", "-s", "-1", "-B", p.to.address});
     const auto r = once_it_listens([&] {
-      return hosts.run(p.from.name.node, {"timeout", std::to_string(seconds + kGrace), "iperf3", "-J", "-t", std::to_string(seconds),
-                                          "-O", "0", "-B", p.from.address, "-c", p.to.address});
+      return hosts.run(p.from.name.node,
+                       {"timeout", std::to_string(seconds + kGrace), "iperf3", "-J", "-t", std::to_string(seconds),
+                        "-O", "0", "-B", p.from.address, "-c", p.to.address});
     });
     const Json said = Json::parse(r.output, nullptr, false);
     if (said.is_object() && said.contains("end") && said["end"].contains("sum_received"))
       j["bps"] = said["end"]["sum_received"]["bits_per_second"];
-    j["why"] = j["bps"].is_number() ? ""
+    j["why"] = j["bps"].is_number()                         ? ""
                : said.is_object() && said.contains("error") ? said["error"].get<std::string>()
                                                             : last_line(r.output);
     out["pairs"].push_back(std::move(j));
@@ -244,14 +254,16 @@ Json classes(const Hosts& hosts, const spec::Lab& spec, const std::vector<HostPa
   return out;
 }
 
-// Of the table of ib_write_bw --report_gbits: its last line that begins with a number has the mean in its fourth column.
+// Of the table of ib_write_bw --report_gbits: its last line that begins with a number has the mean in its fourth
+// column.
 std::optional<double> gigabits(const std::string& text) {
   std::optional<double> out;
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     double bytes = 0, iterations = 0, peak = 0, mean = 0;
-    if (std::sscanf(text.substr(begin, end - begin).c_str(), "%lf %lf %lf %lf", &bytes, &iterations, &peak, &mean) == 4) out = mean;
+    if (std::sscanf(text.substr(begin, end - begin).c_str(), "%lf %lf %lf %lf", &bytes, &iterations, &peak, &mean) == 4)
+      out = mean;
     begin = end + 1;
   }
   return out;
@@ -292,17 +304,19 @@ int host_seconds_of(const std::string& text) {
 
 }  // namespace
 
-void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const ValidateOptions& o, const std::vector<ProbeKind>& kinds,
-                 acceptance::Runs& runs, const std::function<Json()>& report, const std::function<void(const std::string&)>& note) {
+void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const ValidateOptions& o,
+                 const std::vector<ProbeKind>& kinds, acceptance::Runs& runs, const std::function<Json()>& report,
+                 const std::function<void(const std::string&)>& note) {
   constexpr std::size_t kMostFlows = 60;  // of programs that take a second or more each
   constexpr std::size_t kMostTraced = 16;
   const int seconds = host_seconds_of(o.host_seconds);
   const Hosts hosts(lab, spec);
-  const auto acts = [&](ProbeKind kind, const std::vector<HostNic>& nics, const char* what, const char* program, const char* package,
-                        std::size_t most, const auto& measure) {
+  const auto acts = [&](ProbeKind kind, const std::vector<HostNic>& nics, const char* what, const char* program,
+                        const char* package, std::size_t most, const auto& measure) {
     acceptance::Run& run = runs[kind];
     const std::vector<HostPair> pairs = pairs_between(nics, std::min(o.pairs, most));
-    run.not_run = pairs.empty() ? fmt::format("not applicable: there are no two {}", what) : hosts.lacks(nics, program, package);
+    run.not_run =
+        pairs.empty() ? fmt::format("not applicable: there are no two {}", what) : hosts.lacks(nics, program, package);
     if (!run.not_run.empty()) return;
     note(acceptance::name(kind));
     try {
@@ -314,15 +328,17 @@ void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const Validat
   const char* const kKernel = "hosts with `attach: namespace` or `vm`";
   for (const ProbeKind kind : kinds) {
     if (kind == ProbeKind::kHostMtu)
-      acts(kind, hosts.with_kernel(), kKernel, "ping", "iputils-ping", o.pairs, [&](const auto& p) { return mtu(hosts, p); });
+      acts(kind, hosts.with_kernel(), kKernel, "ping", "iputils-ping", o.pairs,
+           [&](const auto& p) { return mtu(hosts, p); });
     if (kind == ProbeKind::kHostLatency)
-      acts(kind, hosts.with_kernel(), kKernel, "ping", "iputils-ping", o.pairs, [&](const auto& p) { return latency(hosts, p); });
+      acts(kind, hosts.with_kernel(), kKernel, "ping", "iputils-ping", o.pairs,
+           [&](const auto& p) { return latency(hosts, p); });
     if (kind == ProbeKind::kHostBandwidth)
-      acts(kind, hosts.with_kernel(), kKernel, "iperf3", "iperf3", kMostFlows, [&](const auto& p) { return bandwidth(hosts, p, seconds); });
+      acts(kind, hosts.with_kernel(), kKernel, "iperf3", "iperf3", kMostFlows,
+           [&](const auto& p) { return bandwidth(hosts, p, seconds); });
     if (kind == ProbeKind::kHostClasses)
-      acts(kind, hosts.with_kernel(), kKernel, "ping", "iputils-ping", kMostTraced, [&](const auto& p) {
-        return classes(hosts, spec, p, spec::TrafficSpec{}.dscp, report);
-      });
+      acts(kind, hosts.with_kernel(), kKernel, "ping", "iputils-ping", kMostTraced,
+           [&](const auto& p) { return classes(hosts, spec, p, spec::TrafficSpec{}.dscp, report); });
     if (kind == ProbeKind::kHostRdma)
       acts(kind, hosts.applications(), "hosts with `attach: application`", "ib_write_bw", "perftest", kMostFlows,
            [&](const auto& p) { return rdma(hosts, p); });

@@ -64,8 +64,8 @@ class LiveValidation {
     spec_ = spec::parse(yaml, "lab.yaml");
     if (const json about = get("/lab"); about["held"].get<bool>())
       throw std::runtime_error(fmt::format("lab '{}' is paused; `railyard resume` lets its time go on", lab.name()));
-    subject_ = acceptance::live_subject_of(spec_, settings,
-                                           o.transport.empty() ? std::nullopt : std::optional<std::string>(o.transport));
+    subject_ = acceptance::live_subject_of(
+        spec_, settings, o.transport.empty() ? std::nullopt : std::optional<std::string>(o.transport));
     state_ = state(yaml);
     seen_ = last_happening();
   }
@@ -88,7 +88,8 @@ class LiveValidation {
                                  ProbeKind::kHostClasses, ProbeKind::kHostRdma})
       if (wanted.contains(kind)) of_hosts.push_back(kind);
     if (!of_hosts.empty()) {
-      probe_hosts(lab_, spec_, o_, of_hosts, runs, [this] { return report(); }, [this](const std::string& w) { note(w); });
+      probe_hosts(
+          lab_, spec_, o_, of_hosts, runs, [this] { return report(); }, [this](const std::string& w) { note(w); });
       check_unchanged();
     }
     if (wanted.contains(ProbeKind::kOwnWork) && !(spec_.traffic.empty() && spec_.collectives.empty()))
@@ -118,11 +119,12 @@ class LiveValidation {
     return last;
   }
 
-  // Throws std::runtime_error that names what somebody has changed since the beginning, also if it was undone meanwhile.
+  // Throws std::runtime_error that names what somebody has changed since the beginning, also if it was undone
+  // meanwhile.
   void check_unchanged() const {
     const auto refuse = [&](const std::string& what) {
-      throw std::runtime_error(fmt::format("lab '{}' was changed while it was validated: {}; expected a lab that nobody changes",
-                                           lab_.name(), what));
+      throw std::runtime_error(fmt::format(
+          "lab '{}' was changed while it was validated: {}; expected a lab that nobody changes", lab_.name(), what));
     };
     if (const std::string what = live::change(state_, state(get("/report")["lab.yaml"])); !what.empty()) refuse(what);
     const json happened = get(fmt::format("/happenings?after={}", seen_));
@@ -148,7 +150,8 @@ class LiveValidation {
         break;
       } catch (const api::ApiError& error) {
         constexpr int kMostTries = 100;
-        if (error.status() != 409 || std::string(error.what()).find("on their way") == std::string::npos || tries == kMostTries)
+        if (error.status() != 409 || std::string(error.what()).find("on their way") == std::string::npos ||
+            tries == kMostTries)
           throw;
         std::this_thread::sleep_for(100ms);
       }
@@ -223,7 +226,8 @@ class LiveValidation {
       }
     }
     const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began);
-    if (const Duration left = lasts - Duration{took.count() * 1000}; left > Duration{}) wait(lab_, left, [] { return true; });
+    if (const Duration left = lasts - Duration{took.count() * 1000}; left > Duration{})
+      wait(lab_, left, [] { return true; });
     const json now = get("/status");
     s.drops = drops_in(now) - drops_in(before);
     s.pid = now["pid"];
@@ -243,7 +247,10 @@ class LiveValidation {
       return run;
     }
     const double seconds = static_cast<double>(time.interval.ps) / 1e12;
-    SoakRun soak(o_, {.lab = spec::lab_digest(spec_), .transport = subject_.uet ? "UET" : "RoCEv2", .live = true, .interval_seconds = seconds});
+    SoakRun soak(o_, {.lab = spec::lab_digest(spec_),
+                      .transport = subject_.uet ? "UET" : "RoCEv2",
+                      .live = true,
+                      .interval_seconds = seconds});
     // Without built-in NICs the lab's own packets are all there is.
     const std::vector<live::Request> requests = live::requests_of(subject_, ProbeKind::kSoak);
     end_on_signal();
@@ -264,9 +271,17 @@ class LiveValidation {
       check_unchanged();
     }
     const acceptance::SoakSums all = acceptance::sums(soak.soak());
-    run.report = {{"intervals", all.intervals}, {"interval_seconds", seconds}, {"seconds", all.seconds}, {"packets", all.packets},
-                  {"lost", all.lost}, {"corrupted", all.corrupted}, {"drops", all.drops}, {"failures", all.failures},
-                  {"lateness_p99_ns", all.lateness_p99_ns}, {"slip_ns", all.slip_ns}, {"interrupted", interrupted},
+    run.report = {{"intervals", all.intervals},
+                  {"interval_seconds", seconds},
+                  {"seconds", all.seconds},
+                  {"packets", all.packets},
+                  {"lost", all.lost},
+                  {"corrupted", all.corrupted},
+                  {"drops", all.drops},
+                  {"failures", all.failures},
+                  {"lateness_p99_ns", all.lateness_p99_ns},
+                  {"slip_ns", all.slip_ns},
+                  {"interrupted", interrupted},
                   {"growth", nullptr}};
     if (const auto g = acceptance::growth(soak.soak()))
       run.report["growth"] = {{"bytes_per_hour", g->bytes_per_hour}, {"margin", g->margin}, {"points", g->points}};
@@ -314,8 +329,8 @@ class LiveValidation {
       for (const json& t : result["trains"]) {
         const auto lost = t["lost"].get<std::uint64_t>();
         // The last frames were sent long after the link had come back.
-        const bool back = t["last_ns"].is_number() &&
-                          t["last_ns"].get<double>() >= 1e9 * up["effective_seconds"].get<double>() + 1e8;
+        const bool back =
+            t["last_ns"].is_number() && t["last_ns"].get<double>() >= 1e9 * up["effective_seconds"].get<double>() + 1e8;
         run.report["pairs"].push_back({{"from", t["from"]}, {"to", t["to"]}, {"lost", lost}, {"back", back}});
         run.report["longest_ns"] = std::max(run.report["longest_ns"].get<double>(), static_cast<double>(lost) * kGapNs);
       }
@@ -337,8 +352,9 @@ class LiveValidation {
 
 }  // namespace
 
-acceptance::Result validate_live(const daemon::LabDir& lab, const ValidateOptions& o, const acceptance::Settings& settings,
-                                 const std::vector<const acceptance::Item*>& list, spec::Lab& picture) {
+acceptance::Result validate_live(const daemon::LabDir& lab, const ValidateOptions& o,
+                                 const acceptance::Settings& settings, const std::vector<const acceptance::Item*>& list,
+                                 spec::Lab& picture) {
   const auto began = std::chrono::steady_clock::now();
   soak_time(o, {}, Duration{1});  // wrong values are refused before anything is sent
   std::set<ProbeKind> wanted;

@@ -53,8 +53,9 @@ nlohmann::ordered_json soak_report_of(const acceptance::Soak& soak) {
   nlohmann::ordered_json out{{"flows", {{{"packets", all.packets}, {"lost", all.lost}, {"corrupted", all.corrupted}}}},
                              {"verdicts", nlohmann::ordered_json::array()}};
   for (const std::string& f : all.failures)
-    out["verdicts"].push_back(
-        {{"name", f.substr(0, f.find(':'))}, {"verdict", "fail"}, {"text", f.substr(std::min(f.size(), f.find(':') + 2))}});
+    out["verdicts"].push_back({{"name", f.substr(0, f.find(':'))},
+                               {"verdict", "fail"},
+                               {"text", f.substr(std::min(f.size(), f.find(':') + 2))}});
   return out;
 }
 
@@ -64,7 +65,8 @@ SoakTime soak_time(const ValidateOptions& o, Duration usual, Duration usual_inte
   SoakTime t{option_time("--soak", o.soak, usual), option_time("--interval", o.interval, usual_interval)};
   if (t.whole < Duration{})
     throw std::invalid_argument(fmt::format("--soak: {} is below 0; expected a time, or 0 for none", o.soak));
-  if (t.interval <= Duration{}) throw std::invalid_argument(fmt::format("--interval: {}; expected a time above 0", o.interval));
+  if (t.interval <= Duration{})
+    throw std::invalid_argument(fmt::format("--interval: {}; expected a time above 0", o.interval));
   t.interval = t.whole > Duration{} ? std::min(t.interval, t.whole) : t.interval;
   return t;
 }
@@ -114,7 +116,8 @@ acceptance::Run soak_of_file(const ValidateOptions& o, const acceptance::Subject
     spec::Lab lab = probe->lab;
     lab.run.seed = Seed{lab.run.seed.value + i};
     lab.run.duration = time.interval;
-    const std::string name = n == 1 ? acceptance::name(ProbeKind::kSoak) : fmt::format("{}-{}", acceptance::name(ProbeKind::kSoak), i + 1);
+    const std::string name =
+        n == 1 ? acceptance::name(ProbeKind::kSoak) : fmt::format("{}-{}", acceptance::name(ProbeKind::kSoak), i + 1);
     commands.push_back({folder.write(name + ".yaml", spec::to_yaml(lab))});
     numbers.push_back(i);
     if (folder.kept() && run.file.empty()) run.file = commands.back().front();

@@ -47,16 +47,19 @@ LabState state_of(const nlohmann::json& status, const nlohmann::json& faults, co
     s.links[fmt::format("{}:{}", p["node"].get<std::string>(), p["port"].get<int>())] = p["up"];
   for (const auto& f : faults["faults"])
     if (!f["removed"].get<bool>())
-      s.faults[f["name"].get<std::string>()] = fmt::format("{} on {}", f["what"].get<std::string>(), f["on"].get<std::string>());
+      s.faults[f["name"].get<std::string>()] =
+          fmt::format("{} on {}", f["what"].get<std::string>(), f["on"].get<std::string>());
   for (const auto& t : flows["traffic"]) s.traffic[t["name"].get<std::string>()] = t["stopped"];
   return s;
 }
 
 std::string change(const LabState& before, const LabState& after) {
-  if (before.pid != after.pid) return fmt::format("its daemon (PID {}) ended, and another one (PID {}) runs", before.pid, after.pid);
+  if (before.pid != after.pid)
+    return fmt::format("its daemon (PID {}) ended, and another one (PID {}) runs", before.pid, after.pid);
   if (std::string link = difference(before.links, after.links,
                                     [&](const std::string& name, bool is) {
-                                      return is ? fmt::format("link {} went {}", name, after.links.at(name) ? "up" : "down")
+                                      return is ? fmt::format("link {} went {}", name,
+                                                              after.links.at(name) ? "up" : "down")
                                                 : fmt::format("there is no link {} any more", name);
                                     });
       !link.empty())
@@ -64,15 +67,17 @@ std::string change(const LabState& before, const LabState& after) {
   if (std::string fault = difference(before.faults, after.faults,
                                      [&](const std::string& name, bool is) {
                                        return is ? fmt::format("fault '{}' was added: {}", name, after.faults.at(name))
-                                                 : fmt::format("fault '{}' was removed: {}", name, before.faults.at(name));
+                                                 : fmt::format("fault '{}' was removed: {}", name,
+                                                               before.faults.at(name));
                                      });
       !fault.empty())
     return fault;
   if (std::string traffic = difference(before.traffic, after.traffic,
                                        [&](const std::string& name, bool) {
                                          const auto now = after.traffic.find(name);
-                                         return fmt::format("traffic '{}' was {}", name,
-                                                            now != after.traffic.end() && now->second ? "stopped" : "started again");
+                                         return fmt::format(
+                                             "traffic '{}' was {}", name,
+                                             now != after.traffic.end() && now->second ? "stopped" : "started again");
                                        });
       !traffic.empty())
     return traffic;

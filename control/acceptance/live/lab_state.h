@@ -9,12 +9,12 @@
 namespace railyard::acceptance::live {
 
 struct LabState {
-  long pid = 0;                             // of the daemon
-  bool held = false;                        // paused
-  std::string spec{};                       // lab.yaml as it is now
-  std::map<std::string, bool> links{};      // by port: whether it is up
+  long pid = 0;                                 // of the daemon
+  bool held = false;                            // paused
+  std::string spec{};                           // lab.yaml as it is now
+  std::map<std::string, bool> links{};          // by port: whether it is up
   std::map<std::string, std::string> faults{};  // by name: "loss on leaf1:3"; those that were removed are left out
-  std::map<std::string, bool> traffic{};    // by name: whether it is stopped
+  std::map<std::string, bool> traffic{};        // by name: whether it is stopped
 };
 
 // Of GET /status, /faults, /flows and lab.yaml of /report.

@@ -43,7 +43,10 @@ class Requests {
   // What follows is sent when all before has come.
   void next() {
     if (!out_.empty() && out_.back().pairs.empty()) return;
-    nlohmann::json body{{"payload", payload_of(s_)}, {"dscp", s_.like.dscp}, {"ect", s_.like.ect}, {"ip", s_.like.ip_version},
+    nlohmann::json body{{"payload", payload_of(s_)},
+                        {"dscp", s_.like.dscp},
+                        {"ect", s_.like.ect},
+                        {"ip", s_.like.ip_version},
                         {"trains", nlohmann::json::array()}};
     if (s_.like.priority) body["class"] = *s_.like.priority;
     out_.push_back({std::move(body), {}});
@@ -105,7 +108,8 @@ std::vector<Pair> far_pairs(const Subject& s) {
 std::vector<Request> steady(const Subject& s, std::int64_t percent) {
   Requests out(s);
   const std::vector<Pair> pairs = far_pairs(s);
-  const auto frames = static_cast<std::uint32_t>(std::clamp<std::size_t>(kSteadyFrames / std::max<std::size_t>(pairs.size(), 1), 64, 10'000));
+  const auto frames = static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(kSteadyFrames / std::max<std::size_t>(pairs.size(), 1), 64, 10'000));
   for (const Pair& p : pairs) out.add(p, {}, frames, percent == 100 ? Duration{} : train_time(s, p, 1) * 100 / percent);
   return out.take();
 }
@@ -124,10 +128,12 @@ Json flow_of(const Subject& s, const Pair& pair, const nlohmann::json& t) {
   const std::uint64_t sent = t["sent"], received = t["received"];
   Json f{{"src", t["from"]}, {"dst", t["to"]}, {"packets", sent}, {"lost", t["lost"]}, {"corrupted", t["corrupted"]}};
   const double payload = payload_of(s);
-  constexpr double kAround = 78;  // Ethernet, IPv4, UDP, BTH, ICRC, FCS, preamble, gap: what a NIC's link carries besides
+  constexpr double kAround =
+      78;  // Ethernet, IPv4, UDP, BTH, ICRC, FCS, preamble, gap: what a NIC's link carries besides
   f["limit_bps"] = static_cast<double>(s.pair_bps(pair)) * payload / (payload + kAround);
   const bool complete = sent > 0 && received >= sent && t["bps"].is_number();
-  f["fct_ns"] = complete ? Json(t["last_ns"].get<std::int64_t>() - t["first_sent_ns"].get<std::int64_t>()) : Json(nullptr);
+  f["fct_ns"] =
+      complete ? Json(t["last_ns"].get<std::int64_t>() - t["first_sent_ns"].get<std::int64_t>()) : Json(nullptr);
   f["goodput_bps"] = complete ? Json(t["bps"].get<double>()) : Json(nullptr);
   f["latency_ns"] = t["latency_ns"].is_object() ? Json{{"p50", t["latency_ns"]["p50"]}} : Json(nullptr);
   return f;
@@ -135,14 +141,17 @@ Json flow_of(const Subject& s, const Pair& pair, const nlohmann::json& t) {
 
 // Of a class's counter, since `before`.
 std::uint64_t since(const Json* before, const Json& now, const char* group, const char* key) {
-  const auto value = [&](const Json& c) { return group != nullptr ? c[group][key].get<std::uint64_t>() : c[key].get<std::uint64_t>(); };
+  const auto value = [&](const Json& c) {
+    return group != nullptr ? c[group][key].get<std::uint64_t>() : c[key].get<std::uint64_t>();
+  };
   return value(now) - (before != nullptr ? value(*before) : 0);
 }
 
 Json drops_between(const Json* before, const Json& now) {
   Json out = Json::object();
   for (const auto& [reason, n] : now.items()) {
-    const std::uint64_t was = before != nullptr && before->contains(reason) ? (*before)[reason].get<std::uint64_t>() : 0;
+    const std::uint64_t was =
+        before != nullptr && before->contains(reason) ? (*before)[reason].get<std::uint64_t>() : 0;
     if (n.get<std::uint64_t>() > was) out[reason] = n.get<std::uint64_t>() - was;
   }
   return out;
@@ -159,20 +168,22 @@ std::string drops_text(const Json& ports) {
   std::vector<std::pair<std::uint64_t, std::string>> all;
   const auto add = [&](const Json& port, const Json& drops) {
     for (const auto& [reason, n] : drops.items())
-      all.emplace_back(n.get<std::uint64_t>(), fmt::format("{} at {}:{} ({})", report::count_text(n.get<std::uint64_t>()),
-                                                           port["node"].get<std::string>(), port["port"].get<int>(), reason));
+      all.emplace_back(n.get<std::uint64_t>(),
+                       fmt::format("{} at {}:{} ({})", report::count_text(n.get<std::uint64_t>()),
+                                   port["node"].get<std::string>(), port["port"].get<int>(), reason));
   };
   for (const Json& port : ports) {
     add(port, port["drops"]);
     for (const Json& c : port["classes"]) add(port, c["drops"]);
     if (const auto lost = port["lost_on_link"].get<std::uint64_t>(); lost > 0)
-      all.emplace_back(lost, fmt::format("{} on the link at {}:{}", report::count_text(lost), port["node"].get<std::string>(),
-                                         port["port"].get<int>()));
+      all.emplace_back(lost, fmt::format("{} on the link at {}:{}", report::count_text(lost),
+                                         port["node"].get<std::string>(), port["port"].get<int>()));
   }
   std::ranges::stable_sort(all, std::ranges::greater{}, &std::pair<std::uint64_t, std::string>::first);
   std::string out;
   constexpr std::size_t kMost = 3;
-  for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) out += fmt::format("{}{}", i > 0 ? ", " : "", all[i].second);
+  for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i)
+    out += fmt::format("{}{}", i > 0 ? ", " : "", all[i].second);
   return out;
 }
 
@@ -182,7 +193,8 @@ std::int64_t span_of(const std::vector<nlohmann::json>& results) {
   for (const nlohmann::json& r : results) {
     std::optional<std::int64_t> first, last;
     for (const auto& t : r["trains"]) {
-      if (t["first_sent_ns"].is_number()) first = std::min(first.value_or(t["first_sent_ns"]), t["first_sent_ns"].get<std::int64_t>());
+      if (t["first_sent_ns"].is_number())
+        first = std::min(first.value_or(t["first_sent_ns"]), t["first_sent_ns"].get<std::int64_t>());
       if (t["last_ns"].is_number()) last = std::max(last.value_or(t["last_ns"]), t["last_ns"].get<std::int64_t>());
     }
     if (first && last) all += *last - *first;
@@ -198,7 +210,8 @@ Json pauses_verdict(const Subject& s, const Json& ports, std::int64_t span_ns) {
       const double share = span_ns > 0 ? c["paused_ns"].get<double>() / static_cast<double>(span_ns) : 0;
       if (share <= worst) continue;
       worst = share;
-      where = fmt::format("{}:{} class {}", port["node"].get<std::string>(), port["port"].get<int>(), c["class"].get<int>());
+      where = fmt::format("{}:{} class {}", port["node"].get<std::string>(), port["port"].get<int>(),
+                          c["class"].get<int>());
     }
   const auto& limit = s.lab.run.budgets.pause_share;
   const bool over = limit && worst > static_cast<double>(limit->numerator) / static_cast<double>(limit->denominator);
@@ -242,13 +255,14 @@ Json ports_between(const Json& before, const Json& after) {
     for (const Json& c : now["classes"]) {
       const Json* const c_was = was != nullptr ? class_of(*was, c["class"].get<int>()) : nullptr;
       const bool own = c_was != nullptr && (*c_was)["rx"]["packets"].get<std::uint64_t>() > 0;
-      p["classes"].push_back({{"class", c["class"]},
-                              {"rx", {{"packets", own ? 0 : since(c_was, c, "rx", "packets")}}},
-                              {"all_rx", since(c_was, c, "rx", "packets")},
-                              {"ecn_marked", since(c_was, c, nullptr, "ecn_marked")},
-                              {"xoff_sent", since(c_was, c, nullptr, "xoff_sent")},
-                              {"paused_ns", c["paused_ns"].get<double>() - (c_was != nullptr ? (*c_was)["paused_ns"].get<double>() : 0)},
-                              {"drops", drops_between(c_was != nullptr ? &(*c_was)["drops"] : nullptr, c["drops"])}});
+      p["classes"].push_back(
+          {{"class", c["class"]},
+           {"rx", {{"packets", own ? 0 : since(c_was, c, "rx", "packets")}}},
+           {"all_rx", since(c_was, c, "rx", "packets")},
+           {"ecn_marked", since(c_was, c, nullptr, "ecn_marked")},
+           {"xoff_sent", since(c_was, c, nullptr, "xoff_sent")},
+           {"paused_ns", c["paused_ns"].get<double>() - (c_was != nullptr ? (*c_was)["paused_ns"].get<double>() : 0)},
+           {"drops", drops_between(c_was != nullptr ? &(*c_was)["drops"] : nullptr, c["drops"])}});
     }
     out.push_back(std::move(p));
   }
@@ -266,10 +280,13 @@ Json report_of_trains(const Subject& s, ProbeKind kind, const std::vector<Reques
       lost += t["lost"].get<std::uint64_t>();
       out["flows"].push_back(flow_of(s, requests[r].pairs[i], t));
     }
-  Json latency = results.size() == 1 && results[0]["latency_ns"].is_object() ? Json(results[0]["latency_ns"]) : Json(nullptr);
+  Json latency =
+      results.size() == 1 && results[0]["latency_ns"].is_object() ? Json(results[0]["latency_ns"]) : Json(nullptr);
   if (latency.is_object())
-    for (const char* key : {"p50", "p99", "p999", "max"}) latency[key] = static_cast<std::uint64_t>(latency[key].get<double>());
-  out["traffic"].push_back({{"name", name(kind)}, {"packets", packets}, {"lost", lost}, {"latency_ns", std::move(latency)}});
+    for (const char* key : {"p50", "p99", "p999", "max"})
+      latency[key] = static_cast<std::uint64_t>(latency[key].get<double>());
+  out["traffic"].push_back(
+      {{"name", name(kind)}, {"packets", packets}, {"lost", lost}, {"latency_ns", std::move(latency)}});
   out["ports"] = ports_between(before, after);
   out["verdicts"].push_back(pauses_verdict(s, out["ports"], span_of(results)));
   const std::string drops = drops_text(out["ports"]);

@@ -27,11 +27,11 @@ std::vector<Request> requests_of(const Subject& subject, ProbeKind kind);
 // As `railyard run` reports a probe: flows, traffic, ports and verdicts, as far as lines of the list read them.
 // `results`: of GET /probes/result, one for each request. `before`, `after`: reports (report.json) of the lab.
 nlohmann::ordered_json report_of_trains(const Subject& subject, ProbeKind kind, const std::vector<Request>& requests,
-                                        const std::vector<nlohmann::json>& results, const nlohmann::ordered_json& before,
-                                        const nlohmann::ordered_json& after);
+                                        const std::vector<nlohmann::json>& results,
+                                        const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
 
-// Counters of ports between two reports. A class that had packets before is left out of `rx` (0 packets): what came in it
-// meanwhile may be the lab's own.
+// Counters of ports between two reports. A class that had packets before is left out of `rx` (0 packets): what came in
+// it meanwhile may be the lab's own.
 nlohmann::ordered_json ports_between(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
 
 }  // namespace railyard::acceptance::live

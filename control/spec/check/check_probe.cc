@@ -17,8 +17,8 @@ void check_probe(const Draft& draft) {
     said.fail(fmt::format("{} pairs are too many to probe; expected at most {}", pairs.size(), kMostPairs));
   const Duration takes = probe_slot(lab) * static_cast<std::int64_t>(pairs.size());
   if (lab.probe->every < takes * 2)
-    said.at_or_self("every").fail(fmt::format("a round of {} pairs takes {}; expected at least twice that, {}", pairs.size(),
-                                              format(takes), format(takes * 2)));
+    said.at_or_self("every").fail(fmt::format("a round of {} pairs takes {}; expected at least twice that, {}",
+                                              pairs.size(), format(takes), format(takes * 2)));
   constexpr int kHeaders = 100;  // IPv4, UDP, BTH, ICRC: no MTU is between them and this
   for (const ProbedPair& pair : pairs)
     for (const LinkSpec& link : lab.links)

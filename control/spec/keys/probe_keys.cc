@@ -30,7 +30,8 @@ const Table<ProbeSpec>& probe_keys() {
   constexpr int kMostRounds = 10'000;
   static const Table<ProbeSpec> table{
       "probe",
-      "Probes of all pairs of built-in NICs k of different hosts, one pair after the other, round by round; pairs that become "
+      "Probes of all pairs of built-in NICs k of different hosts, one pair after the other, round by round; pairs that "
+      "become "
       "slow are reported",
       {key("every", &ProbeSpec::every, duration(Duration{1'000'000}, kAnyTime), "time from round to round").show(),
        key("dscp", &ProbeSpec::dscp, integer(0, 63), "DSCP of probes; give them a class of their own").show(),

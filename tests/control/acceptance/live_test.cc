@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 spec::Lab racks(const std::vector<std::string>& sets = {}) {
-  return spec::parse("name: racks\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n", "racks.yaml", sets);
+  return spec::parse("name: racks\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n",
+                     "racks.yaml", sets);
 }
 
 Subject live_racks() { return live_subject_of(racks(), {}, {}); }
@@ -32,7 +33,8 @@ TEST(LiveTrains, EveryPairIsSentAloneAndLatencyHasTenThousandSamples) {
     last = t[2];
   }
   std::uint64_t frames = 0;
-  for (const json& t : live::requests_of(s, ProbeKind::kIdleLatency).at(0).body["trains"]) frames += t[3].get<std::uint64_t>();
+  for (const json& t : live::requests_of(s, ProbeKind::kIdleLatency).at(0).body["trains"])
+    frames += t[3].get<std::uint64_t>();
   EXPECT_GE(frames, 10'000u);
   EXPECT_EQ(live::requests_of(s, ProbeKind::kPairsTogether).size(), 3u) << "a request for each round";
   EXPECT_TRUE(live::requests_of(s, ProbeKind::kAllReduce).empty());
@@ -47,7 +49,9 @@ TEST(LiveTrains, AttachedNicsAreNoneOfThem) {
 // A request keeps within what the API takes.
 TEST(LiveTrains, ManyPairsAreSeveralRequests) {
   const Subject s = live_subject_of(
-      spec::parse("name: big\ntopology: { preset: leaf-spine, leaves: 4, spines: 4, hosts-per-leaf: 16 }\n", "big.yaml"), {}, {});
+      spec::parse("name: big\ntopology: { preset: leaf-spine, leaves: 4, spines: 4, hosts-per-leaf: 16 }\n",
+                  "big.yaml"),
+      {}, {});
   std::size_t pairs = 0;
   for (const live::Request& r : live::requests_of(s, ProbeKind::kPairsAlone)) {
     EXPECT_LT(r.body.dump().size(), 65'536u);
@@ -58,10 +62,16 @@ TEST(LiveTrains, ManyPairsAreSeveralRequests) {
 }
 
 Json class_counter(int number, std::uint64_t packets) {
-  return {{"class", number}, {"rx", {{"packets", packets}}}, {"ecn_marked", 0}, {"xoff_sent", 0}, {"paused_ns", 0}, {"drops", Json::object()}};
+  return {{"class", number}, {"rx", {{"packets", packets}}}, {"ecn_marked", 0}, {"xoff_sent", 0},
+          {"paused_ns", 0},  {"drops", Json::object()}};
 }
 Json port(const char* node, int number, Json classes, Json drops = Json::object()) {
-  return {{"node", node}, {"port", number}, {"peer", "x:1"}, {"lost_on_link", 0}, {"drops", std::move(drops)}, {"classes", std::move(classes)}};
+  return {{"node", node},
+          {"port", number},
+          {"peer", "x:1"},
+          {"lost_on_link", 0},
+          {"drops", std::move(drops)},
+          {"classes", std::move(classes)}};
 }
 Json report(Json ports) { return {{"ports", std::move(ports)}, {"verdicts", Json::array()}}; }
 
@@ -70,14 +80,24 @@ TEST(LiveTrains, ResultsAreReadAsThoseOfARun) {
   live::Request request{{}, {{0, 2}, {0, 3}}};
   const json latency{{"p50", 2000.5}, {"p99", 3000.0}, {"p999", 3500.0}, {"max", 4000.0}, {"samples", 128}};
   const auto train = [&](const char* to, std::uint64_t received, json bps) {
-    return json{{"from", "h1:1"}, {"to", to}, {"sent", 64}, {"received", received}, {"lost", 64 - received}, {"corrupted", 0},
-                {"first_sent_ns", 1000}, {"last_ns", 31'000}, {"bps", std::move(bps)}, {"latency_ns", latency}};
+    return json{{"from", "h1:1"},
+                {"to", to},
+                {"sent", 64},
+                {"received", received},
+                {"lost", 64 - received},
+                {"corrupted", 0},
+                {"first_sent_ns", 1000},
+                {"last_ns", 31'000},
+                {"bps", std::move(bps)},
+                {"latency_ns", latency}};
   };
-  const std::vector<json> results{{{"latency_ns", latency}, {"trains", {train("h3:1", 64, 98e9), train("h4:1", 60, 90e9)}}}};
+  const std::vector<json> results{
+      {{"latency_ns", latency}, {"trains", {train("h3:1", 64, 98e9), train("h4:1", 60, 90e9)}}}};
   const Json before = report({port("leaf1", 1, {class_counter(3, 0)})});
   const Json after = report({port("leaf1", 1, {class_counter(3, 128)}, {{"no_route", 4}})});
   Runs runs;
-  runs[ProbeKind::kPairsAlone].report = live::report_of_trains(s, ProbeKind::kPairsAlone, {request}, results, before, after);
+  runs[ProbeKind::kPairsAlone].report =
+      live::report_of_trains(s, ProbeKind::kPairsAlone, {request}, results, before, after);
   const Finding f = judge(list::kBandwidthAlone, s, runs);
   EXPECT_EQ(f.answer, Answer::kFail);
   EXPECT_THAT(f.found, HasSubstr("1 of 2 below"));
@@ -112,7 +132,11 @@ TEST(ClassTrace, NamesTheFirstWrongHop) {
 }
 
 live::LabState state() {
-  return {.pid = 7, .spec = "a: 1\nb: 2\n", .links = {{"leaf1:1", true}}, .faults = {{"f", "loss on leaf1:1"}}, .traffic = {{"t", false}}};
+  return {.pid = 7,
+          .spec = "a: 1\nb: 2\n",
+          .links = {{"leaf1:1", true}},
+          .faults = {{"f", "loss on leaf1:1"}},
+          .traffic = {{"t", false}}};
 }
 
 TEST(LabState, TheFirstChangeIsNamed) {

@@ -51,7 +51,8 @@ TEST(Soak, ACheckpointHoldsAllThatTheFiguresAreMadeOf) {
   Soak part = whole;
   part.samples.erase(part.samples.find(8), part.samples.end());
   Soak resumed = from_checkpoint(checkpoint(part).dump());
-  EXPECT_EQ(why_not_resumed(resumed, Soak{.lab = "d", .transport = "RoCEv2", .live = true, .interval_seconds = 10}), "");
+  EXPECT_EQ(why_not_resumed(resumed, Soak{.lab = "d", .transport = "RoCEv2", .live = true, .interval_seconds = 10}),
+            "");
   for (std::size_t i = 8; i < 20; ++i) resumed.samples[i] = whole.samples.at(i);
   EXPECT_EQ(checkpoint(resumed), checkpoint(whole));
   EXPECT_EQ(growth(resumed)->bytes_per_hour, growth(whole)->bytes_per_hour);
@@ -64,7 +65,8 @@ TEST(Soak, OfAnotherLabDoesNotGoOn) {
   EXPECT_THAT(why({.lab = "e", .transport = "RoCEv2", .live = true, .interval_seconds = 10}), HasSubstr("another lab"));
   EXPECT_THAT(why({.lab = "d", .transport = "UET", .live = true, .interval_seconds = 10}), HasSubstr("over RoCEv2"));
   EXPECT_THAT(why({.lab = "d", .transport = "RoCEv2", .live = false, .interval_seconds = 10}), HasSubstr("a live lab"));
-  EXPECT_THAT(why({.lab = "d", .transport = "RoCEv2", .live = true, .interval_seconds = 5}), HasSubstr("--interval is 5 s"));
+  EXPECT_THAT(why({.lab = "d", .transport = "RoCEv2", .live = true, .interval_seconds = 5}),
+              HasSubstr("--interval is 5 s"));
 }
 
 TEST(Soak, WhatIsNoCheckpointIsRefused) {

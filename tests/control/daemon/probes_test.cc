@@ -6,10 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "control/daemon/probe_log.h"
 #include "tests/control/daemon/running_lab_fixture.h"
@@ -41,7 +40,8 @@ run: { clock: wall, memory: 256MiB }
 
 TEST_F(ProbesTest, TrainsAreSentOnceAndWhatCameIsSaid) {
   EXPECT_EQ(ask("GET", "/probes/result")["state"], "none");
-  const json started = ask("POST", "/probes", {{"trains", {{"h3:1", "h1:1", 0, 64, 0}, {"h1:1", "h3:1", 100'000, 10, 5000}}}});
+  const json started =
+      ask("POST", "/probes", {{"trains", {{"h3:1", "h1:1", 0, 64, 0}, {"h1:1", "h3:1", 100'000, 10, 5000}}}});
   EXPECT_EQ(started["trains"], 2);
   const json r = result();
   ASSERT_EQ(r["state"], "done");
@@ -71,15 +71,18 @@ TEST_F(ProbesTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused(404, {{"trains", {{"h3:1", "h9:1", 0, 1, 0}}}}), HasSubstr("there is no NIC h9:1"));
   EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h3:1", 0, 1, 0}}}}), HasSubstr("one host"));
   EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h2:1", 0, 0, 0}}}}), HasSubstr("frames: 0; expected 1"));
-  EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h2:1", 0, 1, 0}}}, {"dscp", 64}}), HasSubstr("dscp: 64; expected 0 to 63"));
+  EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h2:1", 0, 1, 0}}}, {"dscp", 64}}),
+              HasSubstr("dscp: 64; expected 0 to 63"));
   EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h2:1", 0, 1, 0}}}, {"ecn", true}}), HasSubstr("'ecn' is no key"));
-  EXPECT_THAT(refused(409, {{"trains", {{"h3:1", "h2:1", 0, 1, 0}}}, {"payload", 9216}}), HasSubstr("longer than its MTU"));
+  EXPECT_THAT(refused(409, {{"trains", {{"h3:1", "h2:1", 0, 1, 0}}}, {"payload", 9216}}),
+              HasSubstr("longer than its MTU"));
   EXPECT_THAT(error_of(409, "GET", "/probes"), HasSubstr("expected `probe: { every: 10m }` in its file"));
   EXPECT_THAT(error_of(409, "DELETE", "/probes"), HasSubstr("no trains"));
 }
 
 TEST(ProbeLog, KeepsTheLastRoundsAndWarnsOnce) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("railyard-probe-log-" + std::to_string(::getpid()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("railyard-probe-log-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   {
     Log log((folder / "log").string());

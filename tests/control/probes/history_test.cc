@@ -8,9 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-History of_two_pairs(std::size_t kept) {
-  return History({{{"h1", 1}, {"h2", 1}}, {{"h2", 1}, {"h1", 1}}}, kept, 0.1);
-}
+History of_two_pairs(std::size_t kept) { return History({{{"h1", 1}, {"h2", 1}}, {{"h2", 1}, {"h1", 1}}}, kept, 0.1); }
 
 Round round(double first, double second) { return {.samples = {{.bps = first}, {.bps = second}}}; }
 

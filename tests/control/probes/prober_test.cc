@@ -75,7 +75,8 @@ TEST(Prober, LostFramesMakeATrainSlow) {
 // The lab's own traffic goes on beside the probes and after them, and every octet of it is right.
 TEST(Prober, TheNicsOwnTrafficGoesOn) {
   Scenario s(std::string(kTwoRacks) +
-             "traffic: [ { name: own, from: h1, to: h3, transport: roce, bytes: 4MB }, { name: gen, from: h2, to: h3, bytes: 1MB } ]\n");
+             "traffic: [ { name: own, from: h1, to: h3, transport: roce, bytes: 4MB }, { name: gen, from: h2, to: h3, "
+             "bytes: 1MB } ]\n");
   Prober prober(s.lab());
   s.run_until(20_us);
   const auto arrived = send(s, prober, {{{"h1", 1}, {"h3", 1}, {}, 64, {}}, {{"h3", 1}, {"h2", 1}, {}, 64, {}}});

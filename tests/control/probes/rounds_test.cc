@@ -38,7 +38,8 @@ TEST(Rounds, AnIdleLabIsProbedRoundByRound) {
   EXPECT_EQ(r.probes->skipped, 0u);
   EXPECT_EQ(r.probes->pairs.size(), 12u);
   EXPECT_EQ(r.probes->slow(), 0u);
-  for (const auto& p : r.probes->pairs) EXPECT_NEAR(p.median_bps.value_or(0), 98.1e9, 0.2e9) << p.source << p.destination;
+  for (const auto& p : r.probes->pairs)
+    EXPECT_NEAR(p.median_bps.value_or(0), 98.1e9, 0.2e9) << p.source << p.destination;
   EXPECT_TRUE(r.audit.balanced);
 }
 
@@ -75,8 +76,8 @@ TEST(Rounds, WhatCannotBeProbedIsRefused) {
 
 TEST(Rounds, KeysAreWrittenBack) {
   const spec::Lab lab = spec::parse(kProbed, "probed.yaml",
-                                    {"probe.dscp=10", "probe.priority=2", "probe.payload=1024", "probe.frames=8", "probe.history=9",
-                                     "probe.below=20%"});
+                                    {"probe.dscp=10", "probe.priority=2", "probe.payload=1024", "probe.frames=8",
+                                     "probe.history=9", "probe.below=20%"});
   EXPECT_EQ(spec::parse(spec::to_yaml(lab), "written.yaml").probe, lab.probe);
 }
 
