@@ -21,7 +21,7 @@ constexpr std::size_t kMostSenders = 32;
 
 std::string nic(const Subject& s, std::size_t n) { return fmt::format("{}:{}", s.nics[n].node, s.nics[n].port); }
 
-std::int64_t nanoseconds(Duration d) { return (d.ps + 999) / 1000; }
+std::int64_t whole_nanoseconds(Duration d) { return (d.ps + 999) / 1000; }
 
 std::uint32_t payload_of(const Subject& s) { return static_cast<std::uint32_t>(s.like.roce.path_mtu) & ~3u; }
 
@@ -37,7 +37,7 @@ class Requests {
   void add(const Pair& p, Duration start, std::uint32_t frames, Duration gap = {}) {
     if (out_.empty() || out_.back().pairs.size() == kMostTrains) next();
     Request& r = out_.back();
-    r.body["trains"].push_back({nic(s_, p.from), nic(s_, p.to), nanoseconds(start), frames, nanoseconds(gap)});
+    r.body["trains"].push_back({nic(s_, p.from), nic(s_, p.to), whole_nanoseconds(start), frames, whole_nanoseconds(gap)});
     r.pairs.push_back(p);
   }
   // What follows is sent when all before has come.
