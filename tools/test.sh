@@ -124,6 +124,7 @@ step "what programs are told when something is wrong" "$root/tests/live/applicat
 kills=6
 [[ $mode == --all ]] && kills=1000
 step "programs that are killed" "$root/tests/live/application_kills.sh" --times "$kills"
+step "running labs are validated" "$root/tests/live/validate.sh"
 step "railyard top in a terminal" "$root/tests/live/top.py"
 step "a live lab over TLS" "$root/tests/live/tls.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"

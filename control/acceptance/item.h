@@ -39,8 +39,11 @@ struct Item {
   Finding (*judge)(const Subject&, const Runs&);
 };
 
+// What is validated: a file, or a lab that runs.
+enum class Where : std::uint8_t { kFile, kLive };
+
 // In the order of the report. `kept`: of only these ids; empty: all. Throws std::invalid_argument for an unknown id.
-std::vector<const Item*> items(const std::vector<std::string>& kept = {});
+std::vector<const Item*> items(const std::vector<std::string>& kept = {}, Where where = Where::kFile);
 
 // Judges, or says why not: a probe that this fabric cannot have, or that failed.
 Finding judge(const Item& item, const Subject& subject, const Runs& runs);
@@ -48,6 +51,8 @@ Finding judge(const Item& item, const Subject& subject, const Runs& runs);
 namespace list {
 extern const Item kBandwidthAlone, kBandwidthTogether, kRacks, kMtu, kIdleLatency, kLoadedLatency, kClasses,
     kEcnBeforePfc, kPauses, kLoss, kAllReduce, kAllGather, kAllToAll, kJob, kOwnWork, kFailover, kSoak, kScale;
+// Of running labs alone.
+extern const Item kPace, kHostMtu, kHostLatency, kHostBandwidth, kHostClasses, kHostRdma, kLiveFailover, kLiveSoak;
 }  // namespace list
 
 }  // namespace railyard::acceptance

@@ -44,7 +44,9 @@ std::string page(const Result& a, const spec::Lab& lab) {
   const std::string body =
       report::section(
           "result", report::escaped_html(summary(a)),
-          report::paragraph(fmt::format("Probes over {}, built-in endpoints, simulated time.", a.transport)) +
+          report::paragraph(a.live ? std::string("A running lab: probes of its built-in NICs beside its own traffic, and programs of "
+                                                 "its attached hosts.")
+                                   : fmt::format("Probes over {}, built-in endpoints, simulated time.", a.transport)) +
               table.html()) +
       report::section("fabric", "The fabric", picture::inline_svg(picture)) +
       report::section("evidence", "Evidence", details(a));

@@ -26,6 +26,15 @@ enum class ProbeKind {
   kFailover,        // ... while a link between switches fails and comes back
   kSoak,            // every NIC at 80 % for long
   kOwnWork,         // what the file itself runs
+  // Of running labs alone.
+  kPace,           // the daemon's own figures meanwhile
+  kHostMtu,        // attached hosts: ping with DF ...
+  kHostLatency,    // ... many pings
+  kHostBandwidth,  // ... iperf3
+  kHostClasses,    // ... pings with a DSCP, and counters on their way
+  kHostRdma,       // ... programs of RDMA
+  kLiveFailover,   // a link is taken down by hand
+  kLiveSoak,       // for long, of wall time
 };
 
 // "pairs-alone": also the name of its file.
@@ -58,6 +67,7 @@ inline constexpr int kComputeRatio = 4;
 
 // What came of a probe.
 struct Run {
+  std::string not_run{};                 // why it was not begun; empty: it was
   std::string failure{};                 // why there is no report
   nlohmann::ordered_json report{};       // null: none
   std::optional<double> reference_ns{};  // of a collective: the estimate's time

@@ -23,6 +23,7 @@ spec::Lab fabric(const Subject& s, ProbeKind kind) {
   lab.traffic.clear();
   lab.collectives.clear();
   lab.expect.clear();
+  lab.probe.reset();
   lab.compare = {};
   lab.diagnosis = {};
   lab.run.duration.reset();
@@ -248,6 +249,22 @@ const char* name(ProbeKind kind) noexcept {
       return "soak";
     case ProbeKind::kOwnWork:
       return "own-work";
+    case ProbeKind::kPace:
+      return "pace";
+    case ProbeKind::kHostMtu:
+      return "hosts-mtu";
+    case ProbeKind::kHostLatency:
+      return "hosts-latency";
+    case ProbeKind::kHostBandwidth:
+      return "hosts-bandwidth";
+    case ProbeKind::kHostClasses:
+      return "hosts-classes";
+    case ProbeKind::kHostRdma:
+      return "hosts-rdma";
+    case ProbeKind::kLiveFailover:
+      return "live-failover";
+    case ProbeKind::kLiveSoak:
+      return "live-soak";
   }
   return "";
 }
@@ -324,6 +341,8 @@ std::optional<Probe> probe_of(const Subject& s, ProbeKind kind) {
       if (s.lab.traffic.empty() && s.lab.collectives.empty()) return std::nullopt;
       return Probe{.kind = kind, .lab = s.lab};
     }
+    default:  // of running labs
+      break;
   }
   return std::nullopt;
 }

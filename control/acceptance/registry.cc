@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -22,6 +23,21 @@ constexpr std::array kAll{
     &list::kSoak,           &list::kScale,
 };
 
+constexpr std::array kAllLive{
+    &list::kBandwidthAlone, &list::kBandwidthTogether,
+    &list::kRacks,          &list::kIdleLatency,
+    &list::kLoadedLatency,  &list::kMtu,
+    &list::kClasses,        &list::kEcnBeforePfc,
+    &list::kPauses,         &list::kLoss,
+    &list::kHostBandwidth,  &list::kHostLatency,
+    &list::kHostMtu,        &list::kHostClasses,
+    &list::kHostRdma,       &list::kAllReduce,
+    &list::kAllGather,      &list::kAllToAll,
+    &list::kJob,            &list::kOwnWork,
+    &list::kLiveFailover,   &list::kLiveSoak,
+    &list::kPace,           &list::kScale,
+};
+
 }  // namespace
 
 const char* word(Answer answer) noexcept {
@@ -42,15 +58,16 @@ const char* word(Answer answer) noexcept {
   return "";
 }
 
-std::vector<const Item*> items(const std::vector<std::string>& kept) {
+std::vector<const Item*> items(const std::vector<std::string>& kept, Where where) {
+  const std::span<const Item* const> all = where == Where::kFile ? std::span<const Item* const>(kAll) : kAllLive;
   std::vector<std::string_view> known;
-  for (const Item* i : kAll) known.emplace_back(i->id);
+  for (const Item* i : all) known.emplace_back(i->id);
   for (const std::string& id : kept)
     if (std::ranges::find(known, id) == known.end())
       throw std::invalid_argument(
           fmt::format("'{}' is no line of the list; expected one of {}", id, fmt::join(known, ", ")));
   std::vector<const Item*> out;
-  for (const Item* i : kAll)
+  for (const Item* i : all)
     if (kept.empty() || std::ranges::find(kept, std::string_view(i->id)) != kept.end()) out.push_back(i);
   return out;
 }
@@ -59,6 +76,7 @@ Finding judge(const Item& item, const Subject& subject, const Runs& runs) {
   for (const ProbeKind kind : item.probes) {
     const auto run = runs.find(kind);
     if (run == runs.end()) return {.found = why_not(kind)};
+    if (!run->second.not_run.empty()) return {.found = run->second.not_run};
     if (run->second.report.is_null())
       return {.answer = Answer::kBroken,
               .found = fmt::format("the probe '{}' did not come to its report: {}", name(kind), run->second.failure)};

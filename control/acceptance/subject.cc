@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -100,9 +101,12 @@ Duration one_way(const spec::Lab& lab, const routing::Graph& graph, int path_mtu
   return node * switches + (cable + frame) * (switches + 1) + host * 2;
 }
 
-}  // namespace
+bool is_built_in(const spec::Lab& lab, const std::string& host, std::size_t nic) {
+  return std::holds_alternative<std::monostate>(lab.find(host)->nics[nic].attach);
+}
 
-Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::optional<std::string>& transport) {
+// `all`: attached NICs, too.
+Subject make_subject(const spec::Lab& lab, const Settings& settings, const std::optional<std::string>& transport, bool all) {
   Subject s;
   s.lab = lab;
   s.settings = settings;
@@ -114,7 +118,7 @@ Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::op
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_host(n) || s.lab.nodes[n].reduces) continue;
     for (const routing::Graph::Edge& e : graph.edges(n)) {
-      if (!graph.is_switch(e.neighbour)) continue;
+      if (!graph.is_switch(e.neighbour) || !(all || is_built_in(lab, s.lab.nodes[n].name, e.port.index()))) continue;
       s.nics.push_back({s.lab.nodes[n].name, static_cast<int>(e.port.value) + 1});
       s.bps.push_back(graph.bps(e.link));
       s.edge.push_back(e.neighbour);
@@ -125,8 +129,6 @@ Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::op
     for (std::size_t to = 0; to < s.nics.size(); ++to)
       if (s.nics[from].node != s.nics[to].node && component[s.edge[from]] == component[s.edge[to]])
         s.pairs.push_back({from, to});
-  if (s.pairs.empty())
-    throw InputError(fmt::format("{}: there are no two hosts at switches; a fabric has them", lab.name));
   s.all_pairs = s.pairs.size();
   if (s.pairs.size() > settings.most_pairs) {
     RngStream draw(lab.run.seed, "validate/pairs");
@@ -136,6 +138,19 @@ Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::op
   }
   s.one_way = one_way(s.lab, graph, s.like.roce.path_mtu);
   return s;
+}
+
+}  // namespace
+
+Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::optional<std::string>& transport) {
+  Subject s = make_subject(lab, settings, transport, true);
+  if (s.pairs.empty())
+    throw InputError(fmt::format("{}: there are no two hosts at switches; a fabric has them", lab.name));
+  return s;
+}
+
+Subject live_subject_of(const spec::Lab& lab, const Settings& settings, const std::optional<std::string>& transport) {
+  return make_subject(lab, settings, transport, false);
 }
 
 }  // namespace railyard::acceptance

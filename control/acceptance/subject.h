@@ -53,4 +53,7 @@ struct Subject {
 // or `transport` ("roce", "uet"). Throws InputError: fewer than two hosts, trunks, or speakers that only run live.
 Subject subject_of(const spec::Lab& lab, const Settings& settings, const std::optional<std::string>& transport);
 
+// The same of a running lab: its NICs that are built in; there may be no pair.
+Subject live_subject_of(const spec::Lab& lab, const Settings& settings, const std::optional<std::string>& transport);
+
 }  // namespace railyard::acceptance

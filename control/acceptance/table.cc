@@ -65,6 +65,7 @@ nlohmann::ordered_json json(const Result& a) {
           {"file", a.file},
           {"name", a.name},
           {"transport", a.transport},
+          {"live", a.live},
           {"answer", a.answer() == Answer::kFail ? "fail" : word(a.answer())},
           {"lines", std::move(lines)}};
 }

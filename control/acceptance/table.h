@@ -24,6 +24,7 @@ struct Result {
   std::string transport;  // "RoCEv2", "UET"
   std::vector<Line> lines{};
   double seconds = 0;  // of wall time, for JUnit
+  bool live = false;   // a running lab
 
   // FAIL if any line does, else broken if any is, else warn if any warns, else pass.
   Answer answer() const noexcept;

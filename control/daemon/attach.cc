@@ -104,8 +104,9 @@ json LiveLab::attach(const std::string& to, const json& said) {
   const std::string name = node.name;
   const auto turn = std::make_shared<Turn>();
   Asked asked = ask(fmt::format("attach {} to {}", kind_of(attach), to),
-                    [changes, exchanges, turn, &lab = session_.lab()](Engine& engine, Instant at) {
+                    [changes, exchanges, turn, &lab = session_.lab(), this](Engine& engine, Instant at) {
                       if (!turn->take()) return;
+                      session_.give_up_probes(at);
                       changes->give_to(lab, at);
                       for (const auto& e : *exchanges) lab::Session::exchange(*e, at);
                       engine.wake_all();

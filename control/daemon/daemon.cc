@@ -180,6 +180,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   }
   WallClockLive live;
   LiveLab lab(dir.name(), session, live, log);
+  lab.probes().keep(dir.probes(), log);
   made.tell(lab);
   speakers.tell(lab);
   applications.tell(lab);

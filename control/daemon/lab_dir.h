@@ -29,6 +29,7 @@ class LabDir {
   std::string log() const { return path_ / "log"; }
   std::string journal() const { return path_ / "journal"; }
   std::string token() const { return path_ / "token"; }  // of those who ask over TCP
+  std::filesystem::path probes() const { return path_ / "probes.jsonl"; }  // rounds of probes
   std::string report() const { return path_ / "report.json"; }
 
   bool exists() const;

@@ -37,7 +37,9 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
       series_(session, log,
               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       in_band_(session,
-               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
+               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
+      probes_(session,
+              [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
 
 LiveLab::Asked LiveLab::ask(std::string what, std::function<void(Engine&, Instant)> change) const {
   // Shared with the engine, which may come to it when nobody waits any more.

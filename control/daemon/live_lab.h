@@ -25,6 +25,7 @@
 #include "control/daemon/host_maker.h"
 #include "control/daemon/link_log.h"
 #include "control/daemon/log.h"
+#include "control/daemon/probes.h"
 #include "control/daemon/replays.h"
 #include "control/daemon/in_band.h"
 #include "control/daemon/series.h"
@@ -112,6 +113,7 @@ class LiveLab {
   LiveFaults& faults() noexcept { return faults_; }
   LiveSeries& series() noexcept { return series_; }
   LiveInt& in_band() noexcept { return in_band_; }
+  LiveProbes& probes() noexcept { return probes_; }
 
   // Throws ApiError (503) where nobody watches.
   Watch& watch() const;
@@ -192,6 +194,7 @@ class LiveLab {
   LiveFaults faults_;
   LiveSeries series_;
   LiveInt in_band_;
+  LiveProbes probes_;
   // What the engine has counted of workloads, shared with it: it may come to it when nobody waits any more.
   struct Counted {
     std::mutex mutex;

@@ -73,6 +73,12 @@ std::string LiveLab::metrics(exposition::Format format) {
   quantile("0.99", live_.lateness_p99_ps);
   quantile("1", live_.lateness_max_ps);
 
+  if (const ProbeLog* const probes = probes_.log()) {
+    one("railyard_probe_rounds", kCounter, "Rounds of probes that are complete.", static_cast<double>(probes->rounds()));
+    one("railyard_probe_slow_pairs", Exposition::Type::kGauge, "Pairs that were slow in the last round of probes.",
+        static_cast<double>(probes->slow_pairs()));
+  }
+
   std::vector<DeviceCounters> counters;
   for (const auto& device : session_.lab().fabric().devices()) counters.push_back(device->live_counters());
   exposition::add_fabric(out, session_.lab(), counters, [this](PortRef port) {

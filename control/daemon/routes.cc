@@ -86,6 +86,16 @@ std::uint64_t asked_after(const json& query) {
   throw ApiError(400, fmt::format("after: '{}'; expected the number of a happening", after));
 }
 
+// How many of the last rounds; one if it is not said.
+std::size_t asked_last(const json& query) {
+  const std::string last = asked(query, "last");
+  std::size_t n = 0;
+  const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), n);
+  if (last.empty()) return 1;
+  if (error == std::errc{} && end == last.data() + last.size()) return n;
+  throw ApiError(400, fmt::format("last: '{}'; expected a number of rounds", last));
+}
+
 constexpr std::array kRoutes{
     Route{"GET", "/overview",
           [](LiveLab& l, const std::string&, const json& q) { return l.overview(asked(q, "folding")); }},
@@ -162,6 +172,11 @@ constexpr std::array kRoutes{
           }},
     Route{"DELETE", "/replays/", [](LiveLab& l, const std::string& id, const json&) { return l.replays().end(id); }},
     Route{"DELETE", "/captures/", [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
+    Route{"GET", "/probes",
+          [](LiveLab& l, const std::string&, const json& q) { return l.probes().rounds(asked_last(q)); }},
+    Route{"POST", "/probes", [](LiveLab& l, const std::string&, const json& body) { return l.probes().start(body); }},
+    Route{"GET", "/probes/result", [](LiveLab& l, const std::string&, const json&) { return l.probes().result(); }},
+    Route{"DELETE", "/probes", [](LiveLab& l, const std::string&, const json&) { return l.probes().cancel(); }},
     Route{"GET", "/faults", [](LiveLab& l, const std::string&, const json&) { return l.faults().list(); }},
     Route{"GET", "/faults/log",
           [](LiveLab& l, const std::string&, const json& q) { return l.fault_log(asked_yes(q, "links")); }},

@@ -74,6 +74,7 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .faults = {},
                                            .routing = lab.spec().routing,
                                            .run = lab.spec().run,
+                                           .probe = {},
                                            .compare = {},
                                            .diagnosis = {},
                                            .expect = {},

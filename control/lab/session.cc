@@ -147,6 +147,8 @@ Session::Session(spec::Lab lab, SessionOptions options)
   faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
                                      : std::make_unique<fault::Faults>(*lab_, *engine_);
   routing_ = std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_);
+  prober_ = std::make_unique<probes::Prober>(*lab_);
+  if (lab_->spec().probe) rounds_ = std::make_unique<probes::Rounds>(*lab_, *prober_);
   engine_->wake_all();
   try {
     attach_ports();
@@ -397,6 +399,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   watch_ports();
   watch_warm_up();
   watch_transients();
+  start_probes(traffic_end);
   if (live == nullptr) watch_traffic_end(traffic_end);
   if (live == nullptr && run.duration && lab_->spec().routing.bfd) stop_bfd_at(traffic_end);
   cpu_began_ = cpu_seconds();
@@ -479,6 +482,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
+  if (rounds_ != nullptr) r.probes = report::probe_report(*rounds_);
   if (transients_) r.transients = report::transients(*transients_, r.flows);
   report::judge(r, lab_->spec());
   return r;

@@ -15,6 +15,8 @@
 #include "control/fault/faults.h"
 #include "control/lab/open_port.h"
 #include "control/lab/run_metrics.h"
+#include "control/probes/prober.h"
+#include "control/probes/rounds.h"
 #include "control/rerouting/route_updates.h"
 #include "control/report/report.h"
 #include "control/spec/spec.h"
@@ -98,6 +100,11 @@ class Session {
   rerouting::RouteUpdates& routing() noexcept { return *routing_; }
   // Who looks at the lab now and then. Only while the engine rests.
   telemetry::Looks& looks() noexcept { return looks_; }
+  // Trains of probes between built-in NICs; and rounds of them, if the file asks for these. Only while the engine rests.
+  probes::Prober& prober() noexcept { return *prober_; }
+  probes::Rounds* probe_rounds() noexcept { return rounds_.get(); }
+  // Trains that go on are taken away: what is behind NICs is about to change.
+  void give_up_probes(Instant now);
   // Pauses seen so far. Only while the engine rests.
   const telemetry::DeadlockWatch& deadlocks() const noexcept { return deadlocks_; }
   const telemetry::PauseTreeWatch& pause_trees() const noexcept { return pause_trees_; }
@@ -182,6 +189,7 @@ class Session {
   void watch_traffic_end(Instant latest);
   void stop_bfd_at(Instant at);
   void watch_transients();
+  void start_probes(Instant until);
   void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);
   void check_captures() const;
   void check_sockets() const;
@@ -200,6 +208,8 @@ class Session {
   std::unique_ptr<fault::Faults> faults_;
   std::unique_ptr<rerouting::RouteUpdates> routing_;
   telemetry::Looks looks_;
+  std::unique_ptr<probes::Prober> prober_;
+  std::unique_ptr<probes::Rounds> rounds_;
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
   telemetry::PortWatch port_watch_;

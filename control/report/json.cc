@@ -429,6 +429,7 @@ nlohmann::ordered_json Report::value() const {
                            {"occurrences", f.occurrences},
                            {"frames", f.frames}});
   if (in_band) j["int"] = int_json(*in_band);
+  if (probes) j["probes"] = probe_json(*probes);
   if (transients) j["transients"] = transients_json(*transients);
   j["engine"] = engine_json(engine);
   j["audit"] = {

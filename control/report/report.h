@@ -24,6 +24,7 @@
 #include "control/report/service_report.h"
 #include "control/report/thresholds.h"
 #include "control/report/traffic_report.h"
+#include "control/report/probe_report.h"
 #include "control/report/transients.h"
 #include "control/report/uet_report.h"
 #include "control/report/verdict.h"
@@ -324,6 +325,7 @@ struct Report {
   std::vector<BundleReport> bundles;
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
+  std::optional<ProbeReport> probes;      // of a lab whose file asks for probes
   std::optional<Transients> transients;   // of a run that was watched for them
   std::vector<Expectation> expectations;  // of the file and the command line, in this order
   std::vector<Expectation> evidence;      // of run.diagnosis: the conditions of its signature

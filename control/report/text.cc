@@ -232,6 +232,7 @@ std::string Report::text() const {
   drop_lines(out, *this);
   fault_lines(out, *this);
   if (in_band) text += "\n" + int_text(*in_band);
+  if (probes) text += "\n" + probe_text(*probes);
   story(out, *this);
   verdict_lines(out, *this);
   expectation_lines(out, *this);

@@ -79,6 +79,7 @@ std::string json_schema() {
   define(definitions, dampening_keys());
   define(definitions, bfd_keys());
   define(definitions, run_keys());
+  define(definitions, probe_keys());
   define(definitions, compare_keys());
   define(definitions, diagnosis_keys());
   define(definitions, int_keys());

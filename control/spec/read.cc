@@ -283,6 +283,8 @@ Lab read_lab(const Tree& document) {
   draft.lab.description = draft.sections.description;
   if (draft.sections.routing != nullptr) draft.lab.routing = routing_form().read(*draft.sections.routing);
   if (draft.sections.run != nullptr) run_keys().read(*draft.sections.run, draft.lab.run);
+  if (draft.sections.probe != nullptr && draft.sections.probe->kind != Tree::Kind::kNothing)
+    probe_keys().read(*draft.sections.probe, draft.lab.probe.emplace());
   if (draft.sections.compare != nullptr) compare_keys().read(*draft.sections.compare, draft.lab.compare);
   if (draft.sections.expect != nullptr && draft.sections.expect->kind != Tree::Kind::kNothing)
     draft.lab.expect = one_or_list_of(condition_form()).read(*draft.sections.expect);
@@ -321,6 +323,7 @@ Lab read_lab(const Tree& document) {
   check_traffic(draft);
   check_collectives(draft);
   check_int(draft);
+  check_probe(draft);
   check_routing(draft);
   check_faults(draft);
   choose_congestion(draft.lab);

@@ -17,6 +17,7 @@
 #include "control/spec/condition_spec.h"
 #include "control/spec/control_spec.h"
 #include "control/spec/diagnosis_spec.h"
+#include "control/spec/probe_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
 #include "control/spec/place.h"
@@ -456,6 +457,7 @@ struct Lab {
   std::vector<FaultSpec> faults;
   RoutingSpec routing;
   RunSpec run;
+  std::optional<ProbeSpec> probe;  // nothing: nobody probes
   CompareSpec compare;
   DiagnosisSpec diagnosis;
   std::vector<ConditionSpec> expect;  // what a run must measure

@@ -113,6 +113,11 @@ std::string to_yaml(const Lab& lab, Defaults defaults) {
   if (Tree routing = routing_keys().write(lab.routing); !routing.entries.empty()) file.add("routing", std::move(routing));
   file.add("run", run_keys().write(lab.run));
   write_defaults(false);
+  if (lab.probe) {
+    write_defaults(true);
+    file.add("probe", probe_keys().write(*lab.probe));
+    write_defaults(false);
+  }
   if (lab.compare != CompareSpec{}) file.add("compare", compare_keys().write(lab.compare));
   if (!lab.expect.empty()) file.add("expect", one_or_list_of(condition_form()).write(lab.expect));
   if (!lab.diagnosis.empty()) file.add("diagnosis", diagnosis_keys().write(lab.diagnosis));

@@ -85,6 +85,7 @@ std::optional<std::string> fabric_of(const std::string& file) {
   lab.collectives.clear();
   lab.faults.clear();
   lab.expect.clear();
+  lab.probe.reset();
   lab.compare = {};
   lab.diagnosis = {};
   lab.run = {};

@@ -236,6 +236,7 @@ int run_collperf(const CollperfOptions& o) {
   lab.collectives = {measured};
   lab.traffic.clear();
   lab.expect.clear();
+  lab.probe.reset();
   lab.compare = {};
   lab.diagnosis = {};
   lab.run.clock = spec::Clock::kVirtual;

@@ -67,6 +67,7 @@ void add_replay(CLI::App* command, int& exit_code);
 void add_capture(CLI::App* command, int& exit_code);
 void add_series(CLI::App* command, int& exit_code);
 void add_int(CLI::App* command, int& exit_code);
+void add_probes(CLI::App* command, int& exit_code);
 void add_report(CLI::App* command, int& exit_code);
 void add_port(CLI::App* command, int& exit_code);
 void add_docs(CLI::App* command, int& exit_code);
@@ -151,6 +152,7 @@ constexpr std::array kCommands{
     Command{"capture", kChange, "Capture the frames of a port (pcapng)", add_capture},
     Command{"series", kChange, "Write a time series of all queues (CSV)", add_series},
     Command{"int", kChange, "Record in-band telemetry: queueing of sampled packets", add_int},
+    Command{"probes", kChange, "Show the probes between all pairs of NICs, and which pairs have become slow", add_probes},
     Command{"report", kChange, "Write a report of the results so far", add_report},
 
     Command{"port", kOther, "Test which frames two ports of this machine pass", add_port},

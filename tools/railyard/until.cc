@@ -31,6 +31,8 @@ void end_on_signal() {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { told_to_end = 1; });
 }
 
+bool ended_by_signal() { return told_to_end != 0; }
+
 void wait(const daemon::LabDir& lab, std::optional<Duration> how_long, const std::function<bool()>& goes_on) {
   constexpr Duration kStep{50'000'000'000};
   constexpr std::int64_t kPicosecondsPerMicrosecond = 1'000'000;

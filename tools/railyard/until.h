@@ -22,6 +22,9 @@ std::optional<Duration> parse_for(const std::string& said);
 // anything is begun that has to be ended.
 void end_on_signal();
 
+// Whether such a signal has come.
+bool ended_by_signal();
+
 // Returns when `how_long` of wall-clock time has passed, or after a signal, or when `goes_on`, asked about twice a
 // second, says no. Throws std::runtime_error if the lab goes down.
 void wait(const daemon::LabDir& lab, std::optional<Duration> how_long, const std::function<bool()>& goes_on);

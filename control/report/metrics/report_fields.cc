@@ -400,6 +400,17 @@ constexpr Field kFaults[] = {{"name", "text", ""},
                              {"occurrences", "count", "number of activations"},
                              {"frames", "frames", "frames affected"}};
 constexpr Field kInt[] = {{"*", "", "sampled packets, their hops and waiting times (run.int, --int)"}};
+constexpr Field kProbes[] = {{"every_ns", "ns", "time from round to round"},
+                             {"rounds", "count", "rounds that are complete"},
+                             {"skipped", "count", "rounds that were not sent, or given up"},
+                             {"below", "ratio", "a pair is slow if its rate is below its median by more than this"},
+                             {"slow", "pairs", "slow in the last round"},
+                             {"pairs[].src", "text", "NIC that sends the probes"},
+                             {"pairs[].dst", "text", "NIC that receives them"},
+                             {"pairs[].median_bps", "bit/s", "payload rate of a train: median of the rounds that are kept"},
+                             {"pairs[].last_bps", "bit/s", "the same, last round"},
+                             {"pairs[].slow_rounds", "count", ""},
+                             {"pairs[].slow", "", "in the last round"}};
 constexpr Field kTransients[] = {{"every_ns", "ns", "sampling interval"},
                                  {"first_loss_ns", "ns", "first frame dropped or trimmed"},
                                  {"first_repair_ns", "ns", "first retransmission after it"},
@@ -465,6 +476,7 @@ constexpr FieldList kReport[] = {
     {"bundles[]", "Links that are one by the key bundle, over the run.", "", kBundles},
     {"faults[]", "Injected faults, over the run.", "", kFaults},
     {"int", "In-band telemetry of sampled packets.", "", kInt},
+    {"probes", "Labs with `probe`.", "", kProbes},
     {"transients", "Runs with --transients.", "", kTransients},
     {"engine", "The emulator.", "", kEngine},
     {"audit", "Packet accounting at the end.", "", kAudit}};

@@ -32,6 +32,9 @@ void check_int(const Draft& draft);
 // The same for what `said` says.
 void check_int(const Lab& lab, const IntSpec& what, const Tree& said);
 
+// Probes have pairs, and a round is over before the next one.
+void check_probe(const Draft& draft);
+
 // Switches have the coordinates that the order of paths needs. Routing does not keep a run that is to end from ending.
 void check_routing(const Draft& draft);
 

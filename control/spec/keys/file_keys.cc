@@ -94,6 +94,8 @@ const Table<Sections>& file_keys() {
             "how switches find routes, and how soon they react when links go down or come up: bgp, instant or static, or "
             "a map of settings"),
        part("run", &Sections::run, reference(run_keys().name()), "run settings"),
+       part("probe", &Sections::probe, reference(probe_keys().name()),
+            "probes of all pairs of built-in NICs, round by round, e.g. { every: 10m }; pairs that become slow are reported"),
        part("compare", &Sections::compare, reference(compare_keys().name()),
             "settings of transport comparisons of this lab (railyard compare-transports)"),
        part("expect", &Sections::expect, any_of_schemas({condition_form().schema, list_schema(condition_form().schema)}),

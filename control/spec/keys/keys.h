@@ -116,6 +116,8 @@ const Table<DampeningSpec>& dampening_keys();
 const Table<BfdSpec>& bfd_keys();
 // A protocol's word, or the map.
 Form<RoutingSpec> routing_form();
+// probe
+const Table<ProbeSpec>& probe_keys();
 // compare
 const Table<CompareSpec>& compare_keys();
 // diagnosis
@@ -152,6 +154,7 @@ struct Sections {
   const Tree* faults = nullptr;
   const Tree* routing = nullptr;
   const Tree* run = nullptr;
+  const Tree* probe = nullptr;
   const Tree* compare = nullptr;
   const Tree* expect = nullptr;
   const Tree* diagnosis = nullptr;

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# `railyard validate` of running labs, and probes that find a link that has become slow: built-in NICs without privileges,
+# network namespaces where there are some.
+#
+# usage: tests/live/validate.sh
+# Needs the release build (build/release); the second part root, ping and iperf3.
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+railyard=${BUILD:-$root/build/release}/bin/railyard
+command -v jq >/dev/null || { echo "validate: no jq (Debian: jq)" >&2; exit 2; }
+[[ -x $railyard ]] || { echo "validate: no $railyard; build it first" >&2; exit 2; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-validate.XXXXXX")
+export RAILYARD_STATE_DIR=$work/state
+mkdir -m 700 "$RAILYARD_STATE_DIR"
+# shellcheck disable=SC2317  # called by the trap
+cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; rm -rf -- "$work"; }
+trap cleanup EXIT
+die() { printf 'validate: %s\n' "$*" >&2; exit 1; }
+answer() { jq -r ".lines[] | select(.id == \"$1\") | .answer" "$work/result"; }
+is() { [[ $(answer "$1") == "$2" ]] || die "$1 is $(jq -c ".lines[] | select(.id == \"$1\")" "$work/result"), not $2"; }
+trains='bandwidth-alone,latency-idle,mtu,classes,pauses,loss'
+
+cat >"$work/built-in.yaml" <<'END'
+name: built-in
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }
+defaults: { link: { rate: 10Gbps } }
+probe: { every: 200ms }
+run: { clock: wall, memory: 256MiB }
+END
+"$railyard" up "$work/built-in.yaml" --detach >/dev/null
+"$railyard" validate built-in --only "$trains,all-reduce,hosts-mtu,pace,failover,soak" --disturb --duration 3s --interval 500ms \
+  --checkpoint "$work/soak.json" --json >"$work/result" || die "a healthy lab does not pass: $(cat "$work/result")"
+for line in bandwidth-alone mtu classes pauses loss failover soak; do is "$line" pass; done
+is latency-idle report
+for line in all-reduce hosts-mtu; do is "$line" "not run"; done
+jq -e '.lines[] | select(.id == "hosts-mtu") | .found | startswith("not applicable")' "$work/result" >/dev/null || die "no reason"
+"$railyard" status --audit >/dev/null || die "the books do not balance"
+echo "built-in NICs: a healthy lab passes"
+
+# Interrupted after two intervals and resumed, the soak has all six.
+jq '.samples |= .[:2]' "$work/soak.json" >"$work/part.json"
+"$railyard" validate built-in --only soak --duration 3s --interval 500ms --resume "$work/part.json" --json >"$work/result"
+jq -e '.samples | length == 6' "$work/part.json" >/dev/null || die "the soak did not resume"
+! why=$("$railyard" validate built-in --only soak --interval 1s --resume "$work/part.json" 2>&1) || die "another interval was resumed"
+[[ $why == *'--resume: '*'--interval is 1 s' ]] || die "it says: $why"
+echo "the soak resumes"
+
+# Somebody takes a link down and up again.
+( sleep 1.2; "$railyard" link down leaf1:1 --lab built-in; "$railyard" link up leaf1:1 --lab built-in ) >/dev/null &
+! why=$("$railyard" validate built-in --only soak --duration 5s --interval 500ms 2>&1) || die "a change was not noticed"
+wait
+[[ $why == *"lab 'built-in' was changed while it was validated: link leaf1:1"* ]] || die "of a change it says: $why"
+(( $(wc -l <<<"$why") == 1 )) || die "more than one line: $why"
+echo "a change is named"
+
+slow() { "$railyard" probes --lab built-in --json | jq '.rounds[-1].slow | length'; }
+until_it_is() { local end=$((SECONDS + 20)); until [[ $(slow) == "$1" ]]; do (( SECONDS < end )) || die "$(slow) pairs are slow, not $1"; sleep 0.2; done; }
+until_it_is 0
+"$railyard" fault add 'name: weak, on: leaf1:1, rate: 1/2' --lab built-in >/dev/null
+until_it_is 6
+"$railyard" logs --lab built-in | grep -q 'probe h1:1 -> h2:1: .* below its median' || die "no warning in the log"
+"$railyard" probes built-in | sed -n 5p | grep -q 'h1:1' || die "the slowest pair does not come first: $("$railyard" probes built-in)"
+"$railyard" validate built-in --only bandwidth-alone --json >"$work/result" && die "a link at half its rate passes"
+is bandwidth-alone fail
+[[ -s $RAILYARD_STATE_DIR/built-in/probes.jsonl ]] && tail -n 1 "$RAILYARD_STATE_DIR/built-in/probes.jsonl" | jq -e '.pairs | length == 12' >/dev/null || die "no history in the lab's folder"
+"$railyard" down --all >/dev/null
+echo "probes find a link at half its rate"
+
+if (( EUID != 0 )) || ! command -v ping >/dev/null || ! command -v iperf3 >/dev/null; then
+  echo "validate: namespaces skipped: root, ping and iperf3 are needed"
+  exit 0
+fi
+cat >"$work/hosts.yaml" <<'END'
+name: hosts
+topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 1 }
+defaults: { link: { rate: 100Mbps, mtu: 1500 } }
+hosts: { default: { attach: namespace } }
+run: { clock: wall, memory: 256MiB }
+END
+"$railyard" up "$work/hosts.yaml" --detach >/dev/null
+"$railyard" validate hosts --only hosts-mtu,hosts-latency,hosts-bandwidth,hosts-classes,hosts-rdma,bandwidth-alone --p99 1s --json \
+  >"$work/result" || die "hosts: $(cat "$work/result")"
+for line in hosts-mtu hosts-latency hosts-bandwidth hosts-classes; do is "$line" pass; done
+for line in hosts-rdma bandwidth-alone; do is "$line" "not run"; done
+"$railyard" fault add 'on: leaf1, mtu: 1000' --lab hosts >/dev/null 2>&1 || "$railyard" fault add 'on: leaf1:1, mtu: 1000' --lab hosts >/dev/null
+"$railyard" validate hosts --only hosts-mtu --json >"$work/result" && die "an MTU of 1000 on the way passes 1500"
+is hosts-mtu fail
+"$railyard" down --all >/dev/null
+echo "namespaces: MTU, latency, bandwidth, classes by ping and iperf3"
