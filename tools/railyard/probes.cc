@@ -28,7 +28,7 @@ std::string rate_or_dash(const json& bps) { return bps.is_number() ? report::rat
 
 struct PairRow {
   std::string pair;
-  std::string now, median, change, latency;
+  std::string now{}, median{}, change{}, latency{};
   std::uint64_t lost = 0;
   double share = 1;  // of its median
 };

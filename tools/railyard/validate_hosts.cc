@@ -64,7 +64,7 @@ std::string last_line(const std::string& text) {
 
 class Hosts {
  public:
-  Hosts(const daemon::LabDir& lab, const spec::Lab& spec) : lab_(lab), spec_(spec) {
+  Hosts(const daemon::LabDir& lab, const spec::Lab& spec) : lab_(lab) {
     std::map<spec::PortName, const spec::LinkSpec*> links;
     for (const spec::LinkSpec& link : spec.links) links[link.a] = links[link.b] = &link;
     for (const spec::NodeSpec& node : spec.nodes) {
@@ -111,7 +111,6 @@ class Hosts {
   }
 
   const daemon::LabDir& lab_;
-  const spec::Lab& spec_;
   std::vector<HostNic> with_kernel_, applications_;
 };
 
