@@ -74,7 +74,7 @@ TEST(Json, HasEveryFieldOfAPort) {
   port.erase("classes");
   EXPECT_EQ(port, Json::parse(R"({"node": "leaf1", "port": 1, "peer": "h1:1", "rate_bps": 100000000000,
     "rx": {"packets": 0, "bytes": 0}, "tx": {"packets": 1900, "bytes": 7907800}, "utilisation": 0.987,
-    "lost_on_link": 0, "lost_to_faults": 0, "duplicated": 0, "drops": {}, "quality_reports_sent": 0,
+    "link_downs": 0, "busy_intervals": 0, "slow_intervals": 0, "slow_bps": null, "lost_on_link": 0, "lost_to_faults": 0, "duplicated": 0, "drops": {}, "quality_reports_sent": 0,
     "quality_reports_received": 0})"));
 }
 
