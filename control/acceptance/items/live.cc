@@ -203,7 +203,7 @@ Finding live_soak(const Subject&, const Runs& runs) {
     constexpr double kMost = 1048576;
     if (g["bytes_per_hour"].get<double>() - g["margin"].get<double>() > kMost) {
       if (f.answer == Answer::kPass) f.answer = Answer::kWarn;
-      f.remedy = "The daemon's memory grows: a longer soak says whether it goes on. Please report it.";
+      f.remedy = "The daemon's memory grows: a longer soak says whether it continues. Please report it.";
     }
   } else {
     f.evidence.push_back("memory: too few samples for a slope");

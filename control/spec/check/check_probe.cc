@@ -26,7 +26,7 @@ void check_probe(const Draft& draft) {
         said.at_or_self("payload").fail(fmt::format("{} bytes and headers exceed the MTU of the link at {}, {}",
                                                     lab.probe->payload, format(pair.from), link.mtu));
   if (lab.run.clock == Clock::kVirtual && !lab.run.duration)
-    said.fail("probes go on for ever; expected `run: { duration: ... }`, or a live lab (run.clock: wall)");
+    said.fail("probes never end; expected `run: { duration: ... }`, or a live lab (run.clock: wall)");
 }
 
 }  // namespace railyard::spec
