@@ -68,7 +68,7 @@ std::string error_of(const std::vector<std::string>& sets) {
 
 TEST(Rounds, WhatCannotBeProbedIsRefused) {
   EXPECT_THAT(error_of({"probe.every=1us"}), HasSubstr("a round of 12 pairs takes"));
-  EXPECT_THAT(error_of({"run.duration="}), HasSubstr("probes go on for ever"));
+  EXPECT_THAT(error_of({"run.duration="}), HasSubstr("probes never end"));
   EXPECT_THAT(error_of({"probe.payload=9216"}), HasSubstr("exceed the MTU"));
   EXPECT_THAT(error_of({"probe.below=1"}), HasSubstr("above 0 and below 1"));
   EXPECT_THAT(error_of({"probe.frames=1"}), HasSubstr("frames"));
