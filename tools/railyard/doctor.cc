@@ -62,6 +62,14 @@ std::unique_ptr<doctor::Case> case_of(const DoctorOptions& o) {
   return std::make_unique<doctor::Case>(report::read_report(o.what), o.what);
 }
 
+std::vector<doctor::Found> findings_of(const doctor::Case& c, const std::string& file) {
+  try {
+    return doctor::diagnose(c);
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: is no report of this version: {}", file, error.what()));
+  }
+}
+
 int run_doctor(const DoctorOptions& o) {
   if (o.rules) {
     std::fputs(doctor::rules_text().c_str(), stdout);
@@ -73,7 +81,7 @@ int run_doctor(const DoctorOptions& o) {
   if (!is_lab_file(o.what) && !o.sets.empty())
     throw CLI::ValidationError("--set", "values of a report cannot be set; expected a fabric file");
   const std::unique_ptr<doctor::Case> c = case_of(o);
-  const std::vector<doctor::Found> found = doctor::diagnose(*c);
+  const std::vector<doctor::Found> found = findings_of(*c, o.what);
   const std::string name = c->name().empty() ? o.what : c->name();
   if (o.json)
     std::puts(json_text(doctor::json(*c, name, found), 2).c_str());

@@ -10,9 +10,9 @@ std::vector<Diagnosis> find_deadlock(const Case& c) {
   std::vector<Diagnosis> out;
   for (const auto& d : c.deadlocks()) {
     std::string ring;
-    for (const auto& queue : d["ring"]) ring += (ring.empty() ? "" : ", ") + queue.get<std::string>();
+    for (const auto& queue : d.at("ring")) ring += (ring.empty() ? "" : ", ") + queue.get<std::string>();
     // "s1:1 class 3"
-    const std::string first = d["ring"].empty() ? std::string("fabric") : d["ring"][0].get<std::string>();
+    const std::string first = d.at("ring").empty() ? std::string("fabric") : d.at("ring")[0].get<std::string>();
     out.push_back(
         {first.substr(0, first.find(' ')), 0.99, {fmt::format("these queues waited for each other: {}", ring)}});
   }

@@ -65,7 +65,7 @@ Json class_counter(int number, std::uint64_t packets) {
   return {{"class", number}, {"rx", {{"packets", packets}}}, {"ecn_marked", 0}, {"xoff_sent", 0},
           {"paused_ns", 0},  {"drops", Json::object()}};
 }
-Json port(const char* node, int number, Json classes, Json drops = Json::object()) {
+Json port(const char* node, int number, std::vector<Json> classes, Json drops = Json::object()) {
   return {{"node", node},
           {"port", number},
           {"peer", "x:1"},
@@ -73,7 +73,8 @@ Json port(const char* node, int number, Json classes, Json drops = Json::object(
           {"drops", std::move(drops)},
           {"classes", std::move(classes)}};
 }
-Json report(Json ports) { return {{"ports", std::move(ports)}, {"verdicts", Json::array()}}; }
+// (Ports and classes as lists: one alone in braces would be itself.)
+Json report(std::vector<Json> ports) { return {{"ports", std::move(ports)}, {"verdicts", Json::array()}}; }
 
 TEST(LiveTrains, ResultsAreReadAsThoseOfARun) {
   const Subject s = live_racks();
@@ -120,7 +121,7 @@ TEST(LiveCounters, ClassesThatTheLabItselfUsesSayNothing) {
 TEST(ClassTrace, NamesTheFirstWrongHop) {
   const spec::Lab lab = racks();
   const auto counted = [&](int at_spine) {
-    return live::ports_between(report(Json::array()), report({port("leaf1", 1, {class_counter(3, 20)}),
+    return live::ports_between(report({}), report({port("leaf1", 1, {class_counter(3, 20)}),
                                                               port("spine1", 1, {class_counter(at_spine, 20)}),
                                                               port("leaf2", 3, {class_counter(3, 20)})}));
   };

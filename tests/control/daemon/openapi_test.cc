@@ -20,7 +20,7 @@ using nlohmann::json;
 
 class OpenApi : public RunningLabFixture {
  protected:
-  OpenApi() : RunningLabFixture(kTwoHosts) {}
+  OpenApi() : RunningLabFixture(std::string(kTwoHosts) + "probe: { every: 100ms }\n") {}
   // "/routes/{switch}" as the table of routes has it: "/routes/"; of files, "/captures/{id}/file" is "/captures/*/file".
   static std::string as_route(const std::string& path, bool file) {
     const std::string before = path.substr(0, path.find('{'));

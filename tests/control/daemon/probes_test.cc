@@ -67,7 +67,7 @@ TEST_F(ProbesTest, OneRequestAtATimeAndItCanBeTakenAway) {
 
 TEST_F(ProbesTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused(400, json::object()), HasSubstr("'trains' is missing"));
-  EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h2:1"}}}}), HasSubstr("trains[0]"));
+  EXPECT_THAT(refused(400, {{"trains", json::array({json::array({"h3:1", "h2:1"})})}}), HasSubstr("trains[0]"));
   EXPECT_THAT(refused(404, {{"trains", {{"h3:1", "h9:1", 0, 1, 0}}}}), HasSubstr("there is no NIC h9:1"));
   EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h3:1", 0, 1, 0}}}}), HasSubstr("one host"));
   EXPECT_THAT(refused(400, {{"trains", {{"h3:1", "h2:1", 0, 0, 0}}}}), HasSubstr("frames: 0; expected 1"));

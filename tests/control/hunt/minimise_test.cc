@@ -25,8 +25,12 @@ class Planted {
         if (lossy && has(t, space_.traffic_features(), "pattern", "incast") &&
             has(t, space_.traffic_features(), "message", "256B"))
           out.back()->value = has(t, space_.traffic_features(), "qps", "16") ? 0.8 : 0.75;
-      // Everything else hurts a little.
-      out.back()->value = std::max(out.back()->value, 0.01 * static_cast<double>(c.traffic.size()));
+      // Everything else hurts a little, and each part of the weakness somewhat more.
+      double little = 0.01 * static_cast<double>(c.traffic.size()) + (lossy ? 0.1 : 0);
+      for (const Item& t : c.traffic)
+        little += (has(t, space_.traffic_features(), "pattern", "incast") ? 0.05 : 0) +
+                  (has(t, space_.traffic_features(), "message", "256B") ? 0.05 : 0);
+      out.back()->value = std::max(out.back()->value, little);
     }
     return out;
   }

@@ -69,20 +69,20 @@ std::string error_of(const std::vector<std::string>& sets) {
 TEST(Rounds, WhatCannotBeProbedIsRefused) {
   EXPECT_THAT(error_of({"probe.every=1us"}), HasSubstr("a round of 12 pairs takes"));
   EXPECT_THAT(error_of({"run.duration="}), HasSubstr("probes never end"));
-  EXPECT_THAT(error_of({"probe.payload=9216"}), HasSubstr("exceed the MTU"));
+  EXPECT_THAT(error_of({"probe.payload=9216B"}), HasSubstr("exceed the MTU"));
   EXPECT_THAT(error_of({"probe.below=1"}), HasSubstr("above 0 and below 1"));
   EXPECT_THAT(error_of({"probe.frames=1"}), HasSubstr("frames"));
 }
 
 TEST(Rounds, KeysAreWrittenBack) {
   const spec::Lab lab = spec::parse(kProbed, "probed.yaml",
-                                    {"probe.dscp=10", "probe.priority=2", "probe.payload=1024", "probe.frames=8",
+                                    {"probe.dscp=10", "probe.priority=2", "probe.payload=1024B", "probe.frames=8",
                                      "probe.history=9", "probe.below=20%"});
   EXPECT_EQ(spec::parse(spec::to_yaml(lab), "written.yaml").probe, lab.probe);
 }
 
 TEST(ProbedPairs, AreThoseOfOneRail) {
-  const spec::Lab lab = spec::parse("name: rails\ntopology: { preset: rails, hosts: 3, rails: 2 }\n", "rails.yaml");
+  const spec::Lab lab = spec::parse("name: rails\ntopology: { preset: rail-optimized, hosts: 3, rails: 2 }\n", "rails.yaml");
   const auto pairs = spec::probed_pairs(lab);
   EXPECT_EQ(pairs.size(), 12u);
   for (const auto& p : pairs) EXPECT_EQ(p.from.port, p.to.port);

@@ -31,7 +31,7 @@ std::string refusal(const spec::Lab& lab, const std::vector<std::string>& names,
 TEST(Knobs, ThoseThatApplyAreChosenByDefault) {
   EXPECT_THAT(names_of(choose_knobs(small_lab(), {}, {}, {})),
               ElementsAre("ecn.kmin", "ecn.kmax", "ecn.pmax", "pfc.alpha"));
-  EXPECT_THAT(names_of(choose_knobs(small_lab({"qos.default.classes.3.xoff=100KB", "qos.default.classes.3.ecn=off"}),
+  EXPECT_THAT(names_of(choose_knobs(small_lab({"qos.default.classes.3.alpha=", "qos.default.classes.3.xoff=100KB", "qos.default.classes.3.ecn=off"}),
                                     {}, {}, {})),
               ElementsAre("pfc.xoff"));
   EXPECT_THAT(
