@@ -82,7 +82,7 @@ TEST(Rounds, KeysAreWrittenBack) {
 }
 
 TEST(ProbedPairs, AreThoseOfOneRail) {
-  const spec::Lab lab = spec::parse("name: rails\ntopology: { preset: rail-optimized, hosts: 3, rails: 2 }\n", "rails.yaml");
+  const spec::Lab lab = spec::parse("name: rails\ntopology: { preset: rail-optimized, hosts: 3, rails: 2, spines: 0 }\n", "rails.yaml");
   const auto pairs = spec::probed_pairs(lab);
   EXPECT_EQ(pairs.size(), 12u);
   for (const auto& p : pairs) EXPECT_EQ(p.from.port, p.to.port);
