@@ -45,8 +45,8 @@ ClassCase class_of(const Json& c) {
 }
 
 PortCase port_of(const Json& j) {
-  PortCase p{.node = j["node"],
-             .number = j["port"],
+  PortCase p{.node = j.at("node"),
+             .number = j.at("port"),
              .label = text(j, "label"),
              .peer = text(j, "peer"),
              .is_switch = j.value("is_switch", false),
@@ -57,8 +57,8 @@ PortCase port_of(const Json& j) {
              .slow = count(j, "slow_intervals"),
              .slow_bps = number(j, "slow_bps"),
              .drops = drops_of(j)};
-  for (const Json& c : j["classes"]) {
-    const auto k = c["class"].get<std::size_t>();
+  for (const Json& c : j.at("classes")) {
+    const auto k = c.at("class").get<std::size_t>();
     if (k >= p.classes.size()) continue;
     p.classes[k] = class_of(c);
     p.is_switch |= c.contains("max_ingress_cells");  // hosts have no such counter
@@ -189,7 +189,7 @@ void Case::read(const std::string& file) {
     if (const std::string name = text(below(report_, "run"), "name"); !name.empty()) name_ = name;
     for (const Json& p : section("ports")) ports_.push_back(port_of(p));
     nics_ = nics_of(section("flows"));
-    for (const Json& n : section("nics")) nics_.push_back({text(n, "node"), n["counters"]});
+    for (const Json& n : section("nics")) nics_.push_back({text(n, "node"), n.at("counters")});
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: is no report of this version: {}", file, error.what()));
   }

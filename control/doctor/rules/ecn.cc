@@ -44,7 +44,7 @@ std::vector<Congested> congested(const Case& c) {
 }
 
 bool anyone_can_be_marked(const Case& c) {
-  return std::ranges::any_of(c.flows(), [](const auto& f) { return f["transport"] != "generator"; }) ||
+  return std::ranges::any_of(c.flows(), [](const auto& f) { return text(f, "transport") != "generator"; }) ||
          !c.collectives().empty();
 }
 

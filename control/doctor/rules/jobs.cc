@@ -25,11 +25,11 @@ int parallel(const std::string& text, const std::string& kind) {
   return 1;
 }
 
-std::size_t ranks_of(const Json& collective) { return collective["ranks"].size(); }
+std::size_t ranks_of(const Json& collective) { return items(collective, "ranks").size(); }
 
 std::size_t hosts_of_ranks(const Json& collective) {
   std::set<std::string> hosts;  // of "h1", "h1:2", "h1/gpu3"
-  for (const Json& rank : collective["ranks"])
+  for (const Json& rank : items(collective, "ranks"))
     if (rank.is_string()) hosts.insert(rank.get<std::string>().substr(0, rank.get<std::string>().find_first_of(":/")));
   return hosts.size();
 }

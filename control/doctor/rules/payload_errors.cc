@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "control/doctor/rule.h"
+#include "control/doctor/values.h"
 
 namespace railyard::doctor {
 namespace {
@@ -13,10 +14,8 @@ std::vector<Diagnosis> find_payload_errors(const Case& c) {
     if (n == 0 || p.is_switch) continue;
     Diagnosis d{p.node, 0.7, {fmt::format("{} received {} packets with a right FCS and a wrong ICRC", p.name(), n)}};
     for (const auto& f : c.flows())
-      if (f["dst"].get<std::string>().starts_with(p.node) && f["lost"].is_number() &&
-          f["lost"].get<std::uint64_t>() > 0)
-        d.evidence.push_back(
-            fmt::format("flow {} lost {}", f["name"].get<std::string>(), f["lost"].get<std::uint64_t>()));
+      if (sink_of(f) == p.node && count(f, "lost") > 0)
+        d.evidence.push_back(fmt::format("flow {} lost {}", text(f, "name"), count(f, "lost")));
     constexpr std::size_t kMost = 6;
     if (d.evidence.size() > kMost) d.evidence.resize(kMost);
     out.push_back(std::move(d));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "control/doctor/rule.h"
+#include "control/doctor/values.h"
 
 namespace railyard::doctor {
 namespace {
@@ -10,27 +11,26 @@ std::vector<Diagnosis> find_straggler(const Case& c) {
   constexpr double kSlow = 1.15;
   std::vector<Diagnosis> out;
   for (const auto& collective : c.collectives()) {
-    const auto& job = collective["job"];
-    if (!job.is_object() || !job["straggler"].is_object()) continue;
-    const auto& s = job["straggler"];
-    if (s["factor"].get<double>() < kSlow) continue;
-    const auto rank = s["rank"].get<std::string>();
+    const auto& s = below(below(collective, "job"), "straggler");
+    const double factor = number(s, "factor");
+    if (factor < kSlow) continue;
+    const std::string rank = text(s, "rank");
     out.push_back({rank,
                    0.85,
-                   {fmt::format("{} computes {:.2f} times as long as the other ranks of {}", rank,
-                                s["factor"].get<double>(), collective["name"].get<std::string>())}});
+                   {fmt::format("{} computes {:.2f} times as long as the other ranks of {}", rank, factor,
+                                text(collective, "name"))}});
   }
   return out;
 }
 
 std::vector<Diagnosis> find_emulator_late(const Case& c) {
   constexpr double kLate = 1e6;  // ns
-  const auto& lateness = c.engine()["lateness_ns"];
-  if (!lateness.is_object() || !lateness["p99"].is_number() || lateness["p99"].get<double>() < kLate) return {};
+  const double late = number(below(c.engine(), "lateness_ns"), "p99");
+  if (late < kLate) return {};
   return {{"emulator",
            0.95,
            {fmt::format("the engine is late by {:.1f} ms (p99): figures of time are not those of the lab",
-                        lateness["p99"].get<double>() / 1e6)}}};
+                        late / 1e6)}}};
 }
 
 }  // namespace

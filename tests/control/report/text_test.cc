@@ -46,6 +46,10 @@ Verdicts
   FAIL  completion        1 of 2 finite flows completed
   pass  data              0 packets corrupted; packet accounting balances
 
+Likely causes (`railyard doctor REPORT.json` has evidence and remedies)
+  marks-unexplained at fabric (95 % sure): Packets arrive with CE that no switch of the fabric has set.
+  buffer-full at leaf1:1 (75 % sure): More comes to a port than it can send, and its switch runs out of buffer: an incast in a lossy class.
+
 Engine: 1,900 packet-hops in 0.25 s of CPU (0.01 M per core-second), 0.50 s of wall time, 64 MB of memory
 Trace digest: 0000000000c0ffee
 Packet accounting: balanced; 0 packets in flight.
