@@ -29,6 +29,13 @@ inline const nlohmann::ordered_json& below(const nlohmann::ordered_json& j, cons
   return found != j.end() && found->is_object() ? *found : none;
 }
 
+// A list below; an empty one if there is none.
+inline const nlohmann::ordered_json& items(const nlohmann::ordered_json& j, const char* key) {
+  static const nlohmann::ordered_json none = nlohmann::ordered_json::array();
+  const auto found = j.find(key);
+  return found != j.end() && found->is_array() ? *found : none;
+}
+
 // "h3" of "h3:1"
 inline std::string node_of(const std::string& port) { return port.substr(0, port.find(':')); }
 

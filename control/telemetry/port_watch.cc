@@ -20,7 +20,8 @@ void PortWatch::look(Instant at) {
 
 void PortWatch::look(Port& p, Duration since) const {
   constexpr double kSlow = 0.7;      // preambles and gaps take a part of the rate that depends on the frames
-  constexpr double kLeastPart = 0.1;  // of the interval
+  constexpr double kLeastPart = 0.3;  // of the interval
+  constexpr double kFrame = 9216;     // octets: the frame in transmission is in the depth, and counted as sent already
   const Device& device = lab_.fabric()[p.ref.device];
   const bool up = device.has_signal(p.ref.port);
   std::uint64_t depth = 0, sent = 0;
@@ -35,7 +36,7 @@ void PortWatch::look(Port& p, Duration since) const {
   }
   if (p.up && !up) ++p.seen.downs;
   const double could = static_cast<double>(p.rate_bps) * seconds(since) / 8;
-  const double owed = std::min(static_cast<double>(p.depth), could);
+  const double owed = std::min(static_cast<double>(p.depth) - kFrame, could);
   const bool free = p.up && up && !p.held && !held && paused == p.paused;
   if (free && could > 0 && owed >= kLeastPart * could) {
     ++p.seen.busy;

@@ -15,8 +15,8 @@ class PortWatch {
  public:
   struct Seen {
     std::uint64_t downs = 0;  // changes from up to down; those between two looks are missed
-    // Intervals between looks in which enough frames waited at the beginning to fill a tenth of the interval, and nobody
-    // had the port paused. Slow: it sent less than 0.7 of what it could of them.
+    // Intervals between looks in which enough frames waited at the beginning to fill three tenths of the interval, and
+    // nobody had the port paused. Slow: it sent less than 0.7 of what it could of them.
     std::uint64_t busy = 0;
     std::uint64_t slow = 0;
     std::uint64_t slow_octets = 0;  // sent in the slow ones, and

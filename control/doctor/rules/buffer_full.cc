@@ -63,7 +63,7 @@ std::vector<Diagnosis> find_buffer_full(const Case& c) {
             priority = k;
           }
     const auto to = std::ranges::count_if(c.flows(), [&](const auto& f) {
-      const auto dst = text(f, "dst");
+      const std::string dst = text(f, "dst");
       return deepest->peer == dst || deepest->peer.starts_with(dst + ":");
     });
     Diagnosis d{deepest->name(),

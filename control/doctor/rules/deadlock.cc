@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "control/doctor/rule.h"
+#include "control/doctor/values.h"
 
 namespace railyard::doctor {
 namespace {
@@ -10,9 +11,10 @@ std::vector<Diagnosis> find_deadlock(const Case& c) {
   std::vector<Diagnosis> out;
   for (const auto& d : c.deadlocks()) {
     std::string ring;
-    for (const auto& queue : d.at("ring")) ring += (ring.empty() ? "" : ", ") + queue.get<std::string>();
+    const auto& queues = items(d, "ring");
+    for (const auto& queue : queues) ring += (ring.empty() ? "" : ", ") + queue.get<std::string>();
     // "s1:1 class 3"
-    const std::string first = d.at("ring").empty() ? std::string("fabric") : d.at("ring")[0].get<std::string>();
+    const std::string first = queues.empty() ? std::string("fabric") : queues[0].get<std::string>();
     out.push_back(
         {first.substr(0, first.find(' ')), 0.99, {fmt::format("these queues waited for each other: {}", ring)}});
   }

@@ -25,11 +25,11 @@ int parallel(const std::string& text, const std::string& kind) {
   return 1;
 }
 
-std::size_t ranks_of(const Json& collective) { return collective.at("ranks").size(); }
+std::size_t ranks_of(const Json& collective) { return items(collective, "ranks").size(); }
 
 std::size_t hosts_of_ranks(const Json& collective) {
   std::set<std::string> hosts;  // of "h1", "h1:2", "h1/gpu3"
-  for (const Json& rank : collective.at("ranks"))
+  for (const Json& rank : items(collective, "ranks"))
     if (rank.is_string()) hosts.insert(rank.get<std::string>().substr(0, rank.get<std::string>().find_first_of(":/")));
   return hosts.size();
 }
@@ -49,7 +49,7 @@ std::vector<Diagnosis> find_ring_latency(const Case& c) {
                    0.8,
                    {fmt::format("a ring of {:.0f} ranks takes {:.0f} steps, {:.1f} us each, for {:.0f} KB per step", n,
                                 steps, time / steps / 1e3, number(j, "bytes") / n / 1e3),
-                    fmt::format("busbw is {:.0f} % of the framing limit; no marks, no retransmissions", share * 100)}});
+                    fmt::format("busbw is {:.0f} % of what framing leaves; no marks, no retransmissions", share * 100)}});
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "control/doctor/rule.h"
+#include "control/doctor/values.h"
 
 namespace railyard::doctor {
 namespace {
@@ -112,10 +113,10 @@ std::vector<Diagnosis> find_failover_blocked(const Case& c) {
     if (n < kLeast || !p.is_switch || p.other == nullptr || !p.other->is_switch || c.run_ns() < kLong) continue;
     std::size_t equal = 0;
     for (const auto& g : c.path_groups())
-      for (const auto& m : g.at("members"))
-        if (m.at("port") == p.name()) equal = g.at("members").size();
+      for (const auto& m : items(g, "members"))
+        if (text(m, "port") == p.name()) equal = items(g, "members").size();
     bool changed = false;
-    for (const auto& r : c.reroutings()) changed |= r.at("table_changes").get<std::uint64_t>() > 0;
+    for (const auto& r : c.reroutings()) changed |= count(r, "table_changes") > 0;
     if (equal < 2 || changed) continue;
     out.push_back({p.node,
                    0.95,

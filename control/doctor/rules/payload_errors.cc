@@ -14,9 +14,8 @@ std::vector<Diagnosis> find_payload_errors(const Case& c) {
     if (n == 0 || p.is_switch) continue;
     Diagnosis d{p.node, 0.7, {fmt::format("{} received {} packets with a right FCS and a wrong ICRC", p.name(), n)}};
     for (const auto& f : c.flows())
-      if (text(f, "dst").starts_with(p.node) && count(f, "lost") > 0)
-        d.evidence.push_back(
-            fmt::format("flow {} lost {}", text(f, "name"), count(f, "lost")));
+      if (sink_of(f) == p.node && count(f, "lost") > 0)
+        d.evidence.push_back(fmt::format("flow {} lost {}", text(f, "name"), count(f, "lost")));
     constexpr std::size_t kMost = 6;
     if (d.evidence.size() > kMost) d.evidence.resize(kMost);
     out.push_back(std::move(d));

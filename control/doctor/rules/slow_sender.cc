@@ -83,7 +83,7 @@ std::vector<Diagnosis> find_slow_sender(const Case& c) {
 
 // Less than a message in flight, though nothing is in its way.
 bool is_short_of_window(const Case& c, const Json& f) {
-  const Json& own = f.contains("roce") ? f.at("roce") : below(f, "uet");
+  const Json& own = f.contains("roce") ? below(f, "roce") : below(f, "uet");
   const double messages = number(own, "messages"), share = number(f, "share");
   const double delay_ns = number(below(f, "latency_ns"), "p50");
   if (messages <= 0 || share <= 0 || share >= kLow || delay_ns <= 0 || !is_free(c, f)) return false;

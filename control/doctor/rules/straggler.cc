@@ -12,24 +12,25 @@ std::vector<Diagnosis> find_straggler(const Case& c) {
   std::vector<Diagnosis> out;
   for (const auto& collective : c.collectives()) {
     const auto& s = below(below(collective, "job"), "straggler");
-    if (number(s, "factor") < kSlow) continue;
-    const auto rank = text(s, "rank");
+    const double factor = number(s, "factor");
+    if (factor < kSlow) continue;
+    const std::string rank = text(s, "rank");
     out.push_back({rank,
                    0.85,
-                   {fmt::format("{} computes {:.2f} times as long as the other ranks of {}", rank,
-                                number(s, "factor"), text(collective, "name"))}});
+                   {fmt::format("{} computes {:.2f} times as long as the other ranks of {}", rank, factor,
+                                text(collective, "name"))}});
   }
   return out;
 }
 
 std::vector<Diagnosis> find_emulator_late(const Case& c) {
   constexpr double kLate = 1e6;  // ns
-  const double p99 = number(below(c.engine(), "lateness_ns"), "p99");
-  if (p99 < kLate) return {};
+  const double late = number(below(c.engine(), "lateness_ns"), "p99");
+  if (late < kLate) return {};
   return {{"emulator",
            0.95,
            {fmt::format("the engine is late by {:.1f} ms (p99): figures of time are not those of the lab",
-                        p99 / 1e6)}}};
+                        late / 1e6)}}};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 // Switches without hosts that choose among paths: they share the flows of all hosts.
 std::size_t upper_switches(const Case& c) {
   std::set<std::string> choosing, with_hosts;
-  for (const auto& g : c.path_groups()) choosing.insert(g.at("node").get<std::string>());
+  for (const auto& g : c.path_groups()) choosing.insert(text(g, "node"));
   for (const PortCase& p : c.ports())
     if (p.is_of_host()) with_hosts.insert(p.node);
   std::erase_if(choosing, [&](const std::string& node) { return with_hosts.contains(node); });
@@ -27,7 +27,7 @@ std::size_t connections_of(const Case& c, const std::string& node) {
     if (p.node == node && p.other != nullptr && !p.other->is_switch) hosts.insert(p.other->node);
   std::size_t n = 0;
   for (const auto& f : c.flows()) {
-    const auto source = text(f, "src");
+    const std::string source = text(f, "src");
     if (hosts.empty() || hosts.contains(source.substr(0, source.find(':'))))
       n += std::max<std::size_t>(1, count(below(f, "roce"), "qps"));
   }
@@ -43,24 +43,23 @@ std::vector<Diagnosis> find_paths(const Case& c, bool few) {
   const double busy = few ? 0.8 : 0.6;
   std::vector<Diagnosis> out;
   for (const auto& g : c.path_groups()) {
-    if (!g.at("max_over_mean").is_number() || g.at("max_over_mean").get<double>() < kUneven) continue;
-    const auto& members = g.at("members");
-    const auto most =
-        std::ranges::max_element(members, {}, [](const auto& m) { return m.at("bytes").template get<std::uint64_t>(); });
-    const auto name = (*most).at("port").get<std::string>();
-    const auto node = g.at("node").get<std::string>();
+    const auto& members = items(g, "members");
+    if (number(g, "max_over_mean") < kUneven || members.empty()) continue;
+    const auto bytes = [](const auto& m) { return count(m, "bytes"); };
+    const std::string name = text(*std::ranges::max_element(members, {}, bytes), "port");
+    const std::string node = text(g, "node");
     const auto port = std::ranges::find_if(c.ports(), [&](const PortCase& p) { return p.name() == name; });
     // Uneven and idle hurts nobody.
     if (port == c.ports().end() || port->utilisation < busy) continue;
     const auto idle =
-        std::ranges::count_if(members, [](const auto& m) { return m.at("bytes").template get<std::uint64_t>() == 0; });
+        std::ranges::count_if(members, [&](const auto& m) { return bytes(m) == 0; });
     const std::size_t connections = connections_of(c, node);
     if (static_cast<std::size_t>(idle) * 2 < members.size() || (connections < kEnough * members.size()) != few) continue;
     out.push_back(
         {node,
          0.75,
          {fmt::format("of {} equal paths {} carries {:.2f} times the mean and is busy for {:.0f} % of the time",
-                      members.size(), port->name(), g.at("max_over_mean").get<double>(), port->utilisation * 100),
+                      members.size(), port->name(), number(g, "max_over_mean"), port->utilisation * 100),
           fmt::format("{} of them carried nothing, with {} connections from this switch's hosts, or its share of "
                       "those of all hosts",
                       idle, connections)}});
@@ -78,10 +77,10 @@ std::vector<Diagnosis> find_few_flows(const Case& c) {
   std::erase_if(out, [&](const Diagnosis& d) {
     std::size_t members = 0;
     for (const auto& g : c.path_groups())
-      if (g.at("node") == d.element) members = std::max(members, g.at("members").size());
+      if (text(g, "node") == d.element) members = std::max(members, items(g, "members").size());
     return connections_of(c, d.element) > kMostEach * members;
   });
-  const auto is_held = [](const auto& f) { return f.contains("share") && number(f, "share") < kHeldBack; };
+  const auto is_held = [](const auto& f) { return number(f, "goodput_bps") > 0 && number(f, "share") < kHeldBack; };
   const auto held = std::ranges::count_if(c.flows(), is_held);
   if (held < 2) return {};
   for (Diagnosis& d : out) d.confidence = 0.55;

@@ -283,7 +283,7 @@ constexpr Field kPorts[] = {
     {"tx.*", "frames, bytes", "data frames sent; counted when transmission begins", "packets bytes"},
     {"utilisation", "0..1", "bits sent with preamble, gap and MAC control / (rate x time), in the load interval"},
     {"link_downs", "count", "link failures seen by polling (every 5 us at first, less often in long runs); shorter ones are missed"},
-    {"busy_intervals", "count", "polling intervals that began with frames waiting, no class paused: enough to send for a tenth of them"},
+    {"busy_intervals", "count", "polling intervals that began with frames waiting, no class paused: enough to send for 0.3 of them"},
     {"slow_intervals", "count", "busy intervals in which less than 0.7 of these frames (or of the rate) was sent"},
     {"slow_bps", "bit/s", "sent in the slow intervals, frames with FCS"},
     {"lost_on_link", "frames", "frames to this port lost to link failures or link faults"},
