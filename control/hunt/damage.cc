@@ -75,6 +75,12 @@ const spec::TrafficSpec* traffic_of(const spec::Lab& lab, const std::string& flo
   return found == lab.traffic.end() ? nullptr : &*found;
 }
 
+// As reports name them: "h1" of a host with one NIC, "h1:2" of others.
+spec::PortName nic_of(const std::string& name) {
+  const auto port = spec::parse_port_name(name);
+  return port ? *port : spec::PortName{name, 1};
+}
+
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::ranges::sort(values);
@@ -126,11 +132,9 @@ std::vector<FlowDamage> flow_damages(const spec::Lab& lab, const HuntJson& repor
     const auto name = f["name"].get<std::string>();
     const spec::TrafficSpec* const traffic = traffic_of(lab, name);
     const double alone = number(f, "ideal_ns", 0);
-    const auto from = spec::parse_port_name(f["src"].get<std::string>()),
-               to = spec::parse_port_name(f["dst"].get<std::string>());
-    if (!traffic || alone <= 0 || !from || !to || degraded.cut_off.contains(*to) || degraded.cut_off.contains(*from))
-      continue;
-    const std::vector<estimate::LinkUse>& path = network.path(*from, *to, true, 0);
+    const spec::PortName from = nic_of(f["src"]), to = nic_of(f["dst"]);
+    if (!traffic || alone <= 0 || degraded.cut_off.contains(to) || degraded.cut_off.contains(from)) continue;
+    const std::vector<estimate::LinkUse>& path = network.path(from, to, true, 0);
     if (path.empty()) continue;
     FlowDamage d{name, static_cast<double>(traffic->bytes.n), number(f, "start_ns", 0), number(f, "fct_ns", 0), alone};
     d.complete = f["fct_ns"].is_number();

@@ -85,12 +85,18 @@ class Annealing {
 
 }  // namespace
 
+bool Found::hurts() const noexcept {
+  const auto& damage_found = trials[worst].damage;
+  return damage_found && damage_found->value >= kLeastDamage;
+}
+
 Found hunt(const Space& space, const HuntPlan& plan, const Try& tries) {
   Found found;
   Annealing(space, plan, tries, found).run();
   const Trial& worst = found.trials[found.worst];
   found.smallest = worst.what;
-  if (worst.damage) minimise(space, plan, tries, worst.what, *worst.damage, found);
+  if (worst.damage) found.damage = *worst.damage;
+  if (found.hurts()) minimise(space, plan, tries, worst.what, *worst.damage, found);
   return found;
 }
 

@@ -45,7 +45,11 @@ struct Found {
   std::vector<Need> needs;  // features whose simplest choice does less than kept_share of the damage
   bool complete = true;     // false: the budget ended before all features were tried
   std::size_t runs = 0;
+
+  bool hurts() const noexcept;  // the worst trial does at least kLeastDamage
 };
+// Less is within what the ideal is exact to.
+inline constexpr double kLeastDamage = 0.03;
 
 // The search: a quarter of the budget for cases at random, as much as to 65 % for annealing from the worst of them, in
 // rounds of kRound neighbours that are tried beside each other; so the result does not depend on how many processors

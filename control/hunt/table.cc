@@ -45,6 +45,15 @@ std::string signs_text(const Damage& d) {
   return out;
 }
 
+std::string case_text(const Report& r, const Space& space) {
+  const Case& c = r.found.smallest;
+  std::string out = damage_text(r) + "\n" + signs_text(r.found.damage) + "\n\n";
+  for (std::size_t i = 0; i < c.traffic.size(); ++i) out += "  " + space.traffic_text(c.traffic[i], i + 1) + "\n";
+  for (std::size_t i = 0; i < c.faults.size(); ++i) out += "  " + space.fault_text(c.faults[i], i + 1) + "\n";
+  if (c.faults.empty()) out += "  no fault\n";
+  return out;
+}
+
 }  // namespace
 
 std::string summary(const Report& r, const Space& space) {
@@ -56,12 +65,9 @@ std::string summary(const Report& r, const Space& space) {
 std::string text(const Report& r, const Space& space) {
   std::string out = fmt::format("{}: the worst of {} cases for {}, {} runs with those that made it smaller\n\n", r.lab,
                                 r.found.trials.size(), word(r.hurt), r.found.runs);
-  if (!r.found.trials[r.found.worst].damage) return out + "No case could be run.\n";
-  const Case& c = r.found.smallest;
-  out += damage_text(r) + "\n" + signs_text(r.found.damage) + "\n\n";
-  for (std::size_t i = 0; i < c.traffic.size(); ++i) out += "  " + space.traffic_text(c.traffic[i], i + 1) + "\n";
-  for (std::size_t i = 0; i < c.faults.size(); ++i) out += "  " + space.fault_text(c.faults[i], i + 1) + "\n";
-  if (c.faults.empty()) out += "  no fault\n";
+  if (!r.found.hurts())
+    return out + fmt::format("No case does damage of {:g} or more. The worst:\n\n", kLeastDamage) + case_text(r, space);
+  out += case_text(r, space);
   out += fmt::format("\nIt needs (with the simplest value instead, less than {:.0f} % of the damage remains):\n",
                      100 * r.plan.kept_share);
   for (const Need& n : r.found.needs) out += "  " + need_text(r, space, n) + "\n";

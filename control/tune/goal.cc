@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "control/report/compare.h"
-#include "control/report/delivery.h"
 #include "control/sweep/table.h"
 
 namespace railyard::tune {
@@ -95,13 +94,11 @@ Misses misses_of(const Goal& goal, const Outcome& outcome, const Outcome& start)
   return m;
 }
 
-// It completed less, or delivered less, than the start: its short queues are those of traffic that was not carried.
+// It completed less than the start: its short queues are those of traffic that was not carried. Of flows without an
+// end, goodput says so.
 bool carries_less(const Outcome& outcome, const Outcome& start) {
-  const auto below = [&](const char* figure, double slack) {
-    const auto now = outcome.mean(figure), before = start.mean(figure);
-    return before && (!now || *now < *before - slack);
-  };
-  return below("completed", 1e-9) || below("delivered", report::kDeliveredAlike);
+  const auto now = outcome.mean("completed"), before = start.mean("completed");
+  return before && (!now || *now < *before - 1e-9);
 }
 
 }  // namespace
@@ -225,7 +222,7 @@ bool meets_conditions(const Goal& goal, const Outcome& outcome, const Outcome& s
 }
 
 std::vector<std::string> needed_figures(const Goal& goal) {
-  std::vector<std::string> names{"goodput", "completed", "delivered"};
+  std::vector<std::string> names{"goodput", "completed"};
   for (const Aim& a : goal.aims) names.push_back(a.figure);
   for (const Term& t : goal.conditions) names.push_back(t.what.figure);
   std::ranges::sort(names);

@@ -68,7 +68,7 @@ struct Outcome {
 
 // Lower is better; the start has 1 if it meets all conditions. The weighted mean of value / start's value (of figures
 // that should be high, its inverse), plus, if a condition is missed, 1 and 10 x the relative excess. What fails, has
-// not the figure, completes less, or delivers over 1 % less than the start has kFailedScore or more.
+// not the figure, or completes less than the start has kFailedScore or more.
 inline constexpr double kFailedScore = 1000;
 double score(const Goal& goal, const Outcome& outcome, const Outcome& start);
 bool meets_conditions(const Goal& goal, const Outcome& outcome, const Outcome& start);

@@ -1,6 +1,7 @@
 #include "control/tune/table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +37,9 @@ std::vector<std::string> figures_to_show(const Report& r) {
 
 std::string text_of(const Outcome& o, const std::string& name) {
   const auto v = o.mean(name);
-  return v ? report::figure_text(*v, kind_of_figure(name).unit) : "-";
+  const report::Unit unit = kind_of_figure(name).unit;
+  if (!v) return "-";
+  return report::figure_text(unit == report::Unit::kCount ? std::round(*v) : *v, unit);
 }
 
 std::string change_of(double a, double b) {

@@ -26,8 +26,8 @@ constexpr double kOctets = 1 << 20, kLimit = 98e9, kAlone = kOctets * 8e9 / kLim
 
 HuntJson flow(const char* from, std::optional<double> fct_ns) {
   HuntJson f = {{"name", std::string("t1/") + from + "->h1"},
-                {"src", std::string(from) + ":1"},
-                {"dst", "h1:1"},
+                {"src", from},
+                {"dst", "h1"},
                 {"start_ns", 0},
                 {"ideal_ns", kAlone},
                 {"limit_bps", kLimit},
