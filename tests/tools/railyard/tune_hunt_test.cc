@@ -81,7 +81,6 @@ TEST_F(TuneHunt, BadTuneInputIsOneErrorAndNothingIsWritten) {
   EXPECT_THAT(error(kInput, {"tune", "deep.yaml", "--goal", "p99", "--set", "traffic=[]"}), HasSubstr("no workload"));
 }
 
-// A NIC that obeys no pause, or a storm, is not needed: one slow receiver pauses everybody behind a shared uplink.
 TEST_F(TuneHunt, TheWorstCaseIsReplayed) {
   const std::vector<std::string> words{"hunt", "deep.yaml", "--hurt", "p99", "--budget", "30", "--seed", "4"};
   auto one = words, two = words;
@@ -96,7 +95,6 @@ TEST_F(TuneHunt, TheWorstCaseIsReplayed) {
   EXPECT_EQ(again["trace_digest"], r["digest"]);
 }
 
-// Twelve NICs and a buffer of 1 MiB: with alpha 8 a few ports take all of it, headroom included.
 TEST_F(TuneHunt, BadHuntInputIsOneErrorAndNothingIsWritten) {
   EXPECT_THAT(error(kUsage, {"hunt", "deep.yaml", "--hurt", "everybody"}), HasSubstr("--hurt"));
   EXPECT_THAT(error(kUsage, {"hunt", "deep.yaml", "--budget", "3"}),
