@@ -126,16 +126,19 @@ json LiveProbes::start(const json& body) {
   const std::size_t n = trains.size();
   const auto refusal = std::make_shared<std::string>();
   const auto ends = std::make_shared<Instant>();
+  const auto job = std::make_shared<std::uint64_t>();
   const Instant at = change_(fmt::format("{} trains of probes", n), [=, this](Engine& engine, Instant now) {
     try {
       session_.prober().begin(engine, now, trains, shape);
       *ends = session_.prober().ends();
+      *job = session_.prober().job();
     } catch (const probes::NoProbe& why) {
       *refusal = why.what();
     }
   });
   if (!refusal->empty()) throw ApiError(409, *refusal);
   asked_ = true;
+  job_ = *job;
   done_ = nullptr;
   return {{"trains", n}, {"ends_seconds", seconds(*ends - Instant{})}, {"effective_seconds", seconds(at - Instant{})}};
 }
@@ -144,22 +147,25 @@ json LiveProbes::result() {
   if (asked_) {
     struct Came {
       bool over = false;
+      bool gone = false;
       std::vector<probes::Train> trains;
       probes::Shape shape;
       std::vector<probes::Arrived> arrived;
     };
     const auto came = std::make_shared<Came>();
-    change_("", [came, this](Engine& engine, Instant now) {
+    change_("", [came, job = job_, this](Engine& engine, Instant now) {
       probes::Prober& prober = session_.prober();
-      if (!prober.running() || !prober.is_over(now)) return;
+      came->gone = !prober.running() || prober.job() != job;
+      if (came->gone || !prober.is_over(now)) return;
       engine.settle(engine.reached());
       came->trains = prober.trains();
       came->shape = prober.shape();
       came->arrived = prober.end(engine, now);
       came->over = true;
     });
-    if (!came->over) return {{"state", "running"}};
+    if (!came->over && !came->gone) return {{"state", "running"}};
     asked_ = false;
+    if (came->gone) return {{"state", "none"}};
     done_ = result_of(session_.prober(), came->trains, came->shape, came->arrived);
   }
   return done_.is_null() ? json{{"state", "none"}} : done_;
@@ -167,9 +173,9 @@ json LiveProbes::result() {
 
 json LiveProbes::cancel() {
   if (!asked_) throw ApiError(409, "no trains of probes are on their way");
-  change_("end of the trains of probes", [this](Engine& engine, Instant now) {
+  change_("end of the trains of probes", [job = job_, this](Engine& engine, Instant now) {
     engine.settle(engine.reached());
-    if (session_.prober().running()) session_.prober().end(engine, now);
+    if (session_.prober().running() && session_.prober().job() == job) session_.prober().end(engine, now);
   });
   asked_ = false;
   return {{"state", "none"}};

@@ -42,7 +42,8 @@ class LiveProbes {
   // (octets), "dscp", "ect", "class", "ip" (4, 6). Answers with "trains" (how many), "ends_seconds",
   // "effective_seconds". 409: others are on their way.
   nlohmann::json start(const nlohmann::json& body);
-  // "state": "running", "done", "none"; done: "trains", one for each, and "latency_ns" of all frames together.
+  // "state": "running", "done", "none" (also if a host that came or left has taken them away); done: "trains", one for
+  // each, and "latency_ns" of all frames together.
   nlohmann::json result();
   // Takes trains that go on away; what came of them is lost.
   nlohmann::json cancel();
@@ -54,8 +55,9 @@ class LiveProbes {
   lab::Session& session_;
   MakeChange change_;
   std::unique_ptr<ProbeLog> log_;
-  bool asked_ = false;   // trains go on
-  nlohmann::json done_;  // what came of the last ones; null: nothing yet
+  bool asked_ = false;     // trains go on
+  std::uint64_t job_ = 0;  // of the prober, theirs
+  nlohmann::json done_;    // what came of the last ones; null: nothing yet
 };
 
 }  // namespace railyard::daemon

@@ -158,6 +158,7 @@ void Prober::begin(Engine& engine, Instant now, std::vector<Train> trains, const
     ends = std::max(ends, c.start + std::max(train.gap * std::int64_t{train.frames}, least_time(train, shape)));
     sender.sends.push_back(std::move(c));
   }
+  ++job_;
   begun_ += trains.size();
   trains_ = std::move(trains);
   places_ = std::move(places);

@@ -38,6 +38,13 @@ class Prober {
   bool is_free(const spec::PortName& nic) const;
   // Whether begin() was called, and end() was not since.
   bool running() const noexcept { return !nics_.empty(); }
+  // Which begin() it was, from 1: trains of one may be taken away, and others sent, before somebody asks for them.
+  std::uint64_t job() const noexcept { return job_; }
+  // Whether what came has waited for a minute of simulated time, and nobody has asked for it.
+  bool is_abandoned(Instant now) const noexcept {
+    constexpr Duration kMinute{60'000'000'000'000};
+    return running() && now >= ends_ + kMinute;
+  }
   // When all frames have been sent on an idle fabric, and have arrived; later on a busy one.
   Instant ends() const noexcept { return ends_; }
   // Whether all frames were handed to their NICs and had time to arrive.
@@ -76,6 +83,7 @@ class Prober {
   std::vector<Place> places_;  // by train
   std::map<PortRef, std::shared_ptr<Nic>> nics_;
   Instant ends_{};
+  std::uint64_t job_ = 0;
   std::uint64_t begun_ = 0;  // trains so far: names the payload of the next
 };
 

@@ -45,6 +45,7 @@ Rounds::Rounds(build::BuiltLab& lab, Prober& prober)
 
 void Rounds::begin(Engine& engine, Instant now) {
   sent_.clear();
+  if (prober_.is_abandoned(now)) prober_.end(engine, now);
   std::vector<Train> trains;
   for (std::size_t i = 0; i < trains_.size(); ++i) {
     if (!prober_.is_free(trains_[i].from) || !prober_.is_free(trains_[i].to)) continue;
@@ -57,10 +58,12 @@ void Rounds::begin(Engine& engine, Instant now) {
   }
   prober_.begin(engine, now, std::move(trains), shape_);
   began_ = now;
+  job_ = prober_.job();
 }
 
 void Rounds::end(Engine& engine, Instant now) {
   if (!began_) return;
+  if (!prober_.running() || prober_.job() != job_) return give_up();  // somebody has taken them away
   const std::vector<Train> trains = prober_.trains();
   const std::vector<Arrived> arrived = prober_.end(engine, now);
   Round round{.at = *began_, .samples = std::vector<Sample>(trains_.size(), Sample{.measured = false})};

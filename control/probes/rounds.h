@@ -1,6 +1,7 @@
 // Probes of all pairs of a lab, round by round: `probe: { every: 10m }` of its file.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,7 @@ class Rounds {
   Duration lasts_{};
   History history_;
   std::optional<Instant> began_;
+  std::uint64_t job_ = 0;          // of the prober, when it began
   std::vector<std::size_t> sent_;  // of the round that goes on: pairs with a train, in the prober's order
   std::function<void(const History&)> tell_;
   std::uint64_t skipped_ = 0;

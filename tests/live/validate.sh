@@ -23,7 +23,8 @@ trains='bandwidth-alone,latency-idle,mtu,classes,pauses,loss'
 
 cat >"$work/built-in.yaml" <<'END'
 name: built-in
-topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }
+# Links to a spine carry both hosts of a leaf: no hash can put too much on one.
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2, fabric-link: { rate: 20Gbps } }
 defaults: { link: { rate: 10Gbps } }
 probe: { every: 200ms }
 run: { clock: wall, memory: 256MiB }
@@ -43,7 +44,7 @@ jq '.samples |= .[:2]' "$work/soak.json" >"$work/part.json"
 "$railyard" validate built-in --only soak --duration 3s --interval 500ms --resume "$work/part.json" --json >"$work/result"
 jq -e '.samples | length == 6' "$work/part.json" >/dev/null || die "the soak did not resume"
 ! why=$("$railyard" validate built-in --only soak --interval 1s --resume "$work/part.json" 2>&1) || die "another interval was resumed"
-[[ $why == *'--resume: '*'--interval is 1 s' ]] || die "it says: $why"
+[[ $why == *'--resume: '*'--interval is 1 s'* ]] || die "it says: $why"
 echo "the soak resumes"
 
 # Somebody takes a link down and up again.
@@ -59,7 +60,7 @@ until_it_is() { local end=$((SECONDS + 20)); until [[ $(slow) == "$1" ]]; do (( 
 until_it_is 0
 "$railyard" fault add 'name: weak, on: leaf1:1, rate: 1/2' --lab built-in >/dev/null
 until_it_is 6
-"$railyard" logs --lab built-in | grep -q 'probe h1:1 -> h2:1: .* below its median' || die "no warning in the log"
+"$railyard" logs --lab built-in | grep 'probe h.:1 -> h.:1: .* below its median' >/dev/null || die "no warning in the log"
 "$railyard" probes built-in | sed -n 5p | grep -q 'h1:1' || die "the slowest pair does not come first: $("$railyard" probes built-in)"
 "$railyard" validate built-in --only bandwidth-alone --json >"$work/result" && die "a link at half its rate passes"
 is bandwidth-alone fail
@@ -79,7 +80,7 @@ hosts: { default: { attach: namespace } }
 run: { clock: wall, memory: 256MiB }
 END
 "$railyard" up "$work/hosts.yaml" --detach >/dev/null
-"$railyard" validate hosts --only hosts-mtu,hosts-latency,hosts-bandwidth,hosts-classes,hosts-rdma,bandwidth-alone --p99 1s --json \
+"$railyard" validate hosts --only hosts-mtu,hosts-latency,hosts-bandwidth,hosts-classes,hosts-rdma,bandwidth-alone --p99 1s --bandwidth 50 --json \
   >"$work/result" || die "hosts: $(cat "$work/result")"
 for line in hosts-mtu hosts-latency hosts-bandwidth hosts-classes; do is "$line" pass; done
 for line in hosts-rdma bandwidth-alone; do is "$line" "not run"; done

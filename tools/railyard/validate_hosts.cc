@@ -221,7 +221,7 @@ Json bandwidth(const Hosts& hosts, const std::vector<HostPair>& pairs, int secon
     const auto r = once_it_listens([&] {
       return hosts.run(p.from.name.node,
                        {"timeout", std::to_string(seconds + kGrace), "iperf3", "-J", "-t", std::to_string(seconds),
-                        "-O", "0", "-B", p.from.address, "-c", p.to.address});
+                        "-B", p.from.address, "-c", p.to.address});
     });
     const Json said = Json::parse(r.output, nullptr, false);
     if (said.is_object() && said.contains("end") && said["end"].contains("sum_received"))

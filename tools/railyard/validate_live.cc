@@ -126,7 +126,6 @@ class LiveValidation {
       throw std::runtime_error(fmt::format(
           "lab '{}' was changed while it was validated: {}; expected a lab that nobody changes", lab_.name(), what));
     };
-    if (const std::string what = live::change(state_, state(get("/report")["lab.yaml"])); !what.empty()) refuse(what);
     const json happened = get(fmt::format("/happenings?after={}", seen_));
     for (const json& h : happened["happenings"]) {
       const auto text = h["text"].get<std::string>();
@@ -135,19 +134,20 @@ class LiveValidation {
       for (const char* word : {"link ", "set ", "fault ", "attach ", "stop ", "again ", "replay "})
         if (text.starts_with(word)) refuse(text.substr(0, asked));
     }
+    if (const std::string what = live::change(state_, state(get("/report")["lab.yaml"])); !what.empty()) refuse(what);
   }
 
   void note(const std::string& what) const {
     if (shows_) fmt::print(stderr, "\r\033[K{}", what.empty() ? "" : what + " ...");
   }
 
-  // Sends trains and waits for what comes. Throws api::ApiError: they cannot be sent.
-  json send(const live::Request& request) const {
+  // Throws api::ApiError: the trains cannot be sent.
+  void start(const live::Request& request) const {
     // A round of the lab's own probes may be on its way.
     for (int tries = 0;; ++tries) {
       try {
         ask(lab_, "POST", "/probes", request.body);
-        break;
+        return;
       } catch (const api::ApiError& error) {
         constexpr int kMostTries = 100;
         if (error.status() != 409 || std::string(error.what()).find("on their way") == std::string::npos ||
@@ -156,6 +156,11 @@ class LiveValidation {
         std::this_thread::sleep_for(100ms);
       }
     }
+  }
+
+  // Sends trains and waits for what comes. Throws api::ApiError as start() does.
+  json send(const live::Request& request) const {
+    start(request);
     const auto began = std::chrono::steady_clock::now();
     // A lab with run.scale is slow; one that does not come to it at all is not waited for.
     constexpr auto kPatience = 300s;
@@ -310,7 +315,7 @@ class LiveValidation {
     const std::string port = spec::format(spec_.links[link->links.front()].a);
     bool is_down = false;
     try {
-      ask(lab_, "POST", "/probes", requests[0].body);
+      start(requests[0]);
       const auto modelled = [&] { return get("/status")["engine"]["modelled_seconds"].get<double>(); };
       const auto until = [&](double seconds) {
         while (modelled() < seconds) std::this_thread::sleep_for(20ms);

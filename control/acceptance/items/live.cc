@@ -199,9 +199,11 @@ Finding live_soak(const Subject&, const Runs& runs) {
     f.evidence.push_back(fmt::format("memory: {:+.2f} MiB an hour, +-{:.2f} (95 %), of {} samples",
                                      g["bytes_per_hour"].get<double>() / 1048576, g["margin"].get<double>() / 1048576,
                                      g["points"].get<int>()));
-    // 1 MiB an hour: 24 h are then within what the run of a lab varies by.
+    // 1 MiB an hour: 24 h are then within what the run of a lab varies by. At first memory is used for the first time.
     constexpr double kMost = 1048576;
-    if (g["bytes_per_hour"].get<double>() - g["margin"].get<double>() > kMost) {
+    constexpr double kLeastSeconds = 600;
+    if (r["seconds"].get<double>() >= kLeastSeconds &&
+        g["bytes_per_hour"].get<double>() - g["margin"].get<double>() > kMost) {
       if (f.answer == Answer::kPass) f.answer = Answer::kWarn;
       f.remedy = "The daemon's memory grows: a longer soak says whether it continues. Please report it.";
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/report/units.h"
+#include "control/spec/port_class.h"
 
 namespace railyard::acceptance::live {
 namespace {
@@ -37,7 +38,8 @@ class Requests {
   void add(const Pair& p, Duration start, std::uint32_t frames, Duration gap = {}) {
     if (out_.empty() || out_.back().pairs.size() == kMostTrains) next();
     Request& r = out_.back();
-    r.body["trains"].push_back({nic(s_, p.from), nic(s_, p.to), whole_nanoseconds(start), frames, whole_nanoseconds(gap)});
+    r.body["trains"].push_back(
+        {nic(s_, p.from), nic(s_, p.to), whole_nanoseconds(start), frames, whole_nanoseconds(gap)});
     r.pairs.push_back(p);
   }
   // What follows is sent when all before has come.
@@ -129,7 +131,7 @@ Json flow_of(const Subject& s, const Pair& pair, const nlohmann::json& t) {
   Json f{{"src", t["from"]}, {"dst", t["to"]}, {"packets", sent}, {"lost", t["lost"]}, {"corrupted", t["corrupted"]}};
   const double payload = payload_of(s);
   constexpr double kAround =
-      78;  // Ethernet, IPv4, UDP, BTH, ICRC, FCS, preamble, gap: what a NIC's link carries besides
+      82;  // Ethernet, IPv4, UDP, BTH, ICRC, FCS, preamble, gap: what a NIC's link carries besides
   f["limit_bps"] = static_cast<double>(s.pair_bps(pair)) * payload / (payload + kAround);
   const bool complete = sent > 0 && received >= sent && t["bps"].is_number();
   f["fct_ns"] =
@@ -221,6 +223,17 @@ Json pauses_verdict(const Subject& s, const Json& ports, std::int64_t span_ns) {
                              : std::string("no class was paused")}};
 }
 
+// Rounds of the lab's own `probe` are none of these trains.
+void leave_out_own_probes(const Subject& s, Json& ports) {
+  for (Json& port : ports) {
+    const spec::NodeSpec* const node = s.lab.find(port["node"].get<std::string>());
+    if (node == nullptr || node->kind == spec::NodeSpec::Kind::kTrunk) continue;
+    const int own = spec::qos_of(s.lab, *node).class_of_untagged(s.lab.probe->dscp);
+    for (Json& c : port["classes"])
+      if (c["class"] == own) c["rx"]["packets"] = 0;
+  }
+}
+
 }  // namespace
 
 std::vector<Request> requests_of(const Subject& s, ProbeKind kind) {
@@ -288,6 +301,7 @@ Json report_of_trains(const Subject& s, ProbeKind kind, const std::vector<Reques
   out["traffic"].push_back(
       {{"name", name(kind)}, {"packets", packets}, {"lost", lost}, {"latency_ns", std::move(latency)}});
   out["ports"] = ports_between(before, after);
+  if (s.lab.probe) leave_out_own_probes(s, out["ports"]);
   out["verdicts"].push_back(pauses_verdict(s, out["ports"], span_of(results)));
   const std::string drops = drops_text(out["ports"]);
   if (lost > 0 && !drops.empty())

@@ -65,6 +65,12 @@ TEST_F(ProbesTest, OneRequestAtATimeAndItCanBeTakenAway) {
   EXPECT_EQ(result()["trains"][0]["received"], 1);
 }
 
+TEST_F(ProbesTest, TrainsThatWereTakenAwayHaveNoResult) {
+  ask("POST", "/probes", {{"trains", {{"h3:1", "h1:1", 3'600'000'000'000, 1, 0}}}});
+  ask("DELETE", "/probes");
+  EXPECT_EQ(result()["state"], "none");
+}
+
 TEST_F(ProbesTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused(400, json::object()), HasSubstr("'trains' is missing"));
   EXPECT_THAT(refused(400, {{"trains", json::array({json::array({"h3:1", "h2:1"})})}}), HasSubstr("trains[0]"));

@@ -113,6 +113,9 @@ TEST(Prober, WhatCannotBeProbedIsRefusedAndNothingIsSent) {
   EXPECT_FALSE(prober.running());
   prober.begin(s.engine(), s.engine().reached(), {{{"h1", 1}, {"h2", 1}, {}, 1, {}}}, {});
   EXPECT_THAT(error({{{"h1", 1}, {"h2", 1}, {}, 1, {}}}), HasSubstr("on their way"));
+  EXPECT_FALSE(prober.is_abandoned(prober.ends()));
+  EXPECT_TRUE(prober.is_abandoned(prober.ends() + Duration{60'000'000'000'000}));
+  EXPECT_EQ(prober.job(), 1u) << "those that were refused are none";
   s.run_until(2_ms);
   prober.end(s.engine(), s.engine().reached());
 }
