@@ -49,7 +49,7 @@ std::vector<Diagnosis> find_ring_latency(const Case& c) {
                    0.8,
                    {fmt::format("a ring of {:.0f} ranks takes {:.0f} steps, {:.1f} us each, for {:.0f} KB per step", n,
                                 steps, time / steps / 1e3, number(j, "bytes") / n / 1e3),
-                    fmt::format("busbw is {:.0f} % of what framing leaves; no marks, no retransmissions", share * 100)}});
+                    fmt::format("busbw is {:.0f} % of the framing limit; no marks, no retransmissions", share * 100)}});
   }
   return out;
 }
