@@ -103,7 +103,7 @@ all=()
 [[ $mode == --all ]] && all=(--all)
 step "tutorials and pages of docs/" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
 step "the live page in a browser" "$root/tests/web/run.sh" "${all[@]+"${all[@]}"}"
-incidents=(--seeds 2 --healthy 10 --pairs 5)
+incidents=(--seeds 1 --healthy 10 --pairs 5)
 [[ $mode == --all ]] && incidents=(--seeds 20 --healthy 200 --pairs 50)
 step "incidents are diagnosed" "$root/tests/doctor/incidents.py" "${incidents[@]}"
 step "dashboards" "$root/tests/dashboards/run.sh"

@@ -101,6 +101,9 @@ std::vector<Diagnosis> find_window_small(const Case& c) {
     by_transport[text(f, "transport")].push_back(&f);
     short_of[text(f, "transport")] += is_short_of_window(c, f) ? 1 : 0;
   }
+  // Where a port is busy, queues are in their way.
+  constexpr double kBusy = 0.85;
+  if (std::ranges::any_of(c.ports(), [](const PortCase& p) { return p.utilisation > kBusy; })) return {};
   std::vector<Diagnosis> out;
   for (const auto& [transport, flows] : by_transport) {
     // One of many is a slow sender.

@@ -82,7 +82,8 @@ std::vector<Diagnosis> find_few_flows(const Case& c) {
   });
   const auto is_held = [](const auto& f) { return number(f, "goodput_bps") > 0 && number(f, "share") < kHeldBack; };
   const auto held = std::ranges::count_if(c.flows(), is_held);
-  if (held < 2) return {};
+  // Chance makes a few flows meet on any fabric.
+  if (held < 2 || static_cast<std::size_t>(held) * 2 < c.flows().size()) return {};
   for (Diagnosis& d : out) d.confidence = 0.55;
   for (Diagnosis& d : out)
     d.evidence.push_back(fmt::format("{} flows get less than {:.0f} % of their limit", held, kHeldBack * 100));
