@@ -198,7 +198,7 @@ class Server {
 // Tries again while the server is not there yet.
 template <class Client>
 hosts::CommandResult once_it_listens(Client client) {
-  constexpr int kTries = 20;
+  constexpr int kTries = 100;
   hosts::CommandResult r;
   for (int i = 0; i < kTries; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
