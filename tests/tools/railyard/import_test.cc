@@ -60,7 +60,7 @@ TEST_F(ImportCommand, MistakesAreOneLine) {
   EXPECT_THAT(error(kUsage, {"import", "lab.clab.yml", "--qos-only"}),
               HasSubstr("--qos-only: found with a file of containerlab; expected config_db.json of SONiC"));
   EXPECT_THAT(error(kUsage, {"import", "config_db.json", "other.json"}),
-              HasSubstr("FILE: found 2 files; expected one, or several of LLDP"));
+              HasSubstr("FILE: found 2 files; expected one, several of LLDP, or two of ASTRA-sim"));
 }
 
 }  // namespace

@@ -43,12 +43,12 @@ class TuneHunt : public CommandLine {
 
 TEST_F(TuneHunt, BadThresholdsAreFoundAndWrittenDown) {
   const auto r = json({"tune", "deep.yaml", "--goal", "p99", "--knobs", "ecn.kmin,ecn.kmax,ecn.pmax", "--seeds", "1",
-                       "--budget", "20", "-o", "better.yaml", "--html", "page.html"});
+                       "--budget", "20", "--lose", "10%", "-o", "better.yaml", "--html", "page.html"});
   EXPECT_EQ(r["kept"], "best");
   EXPECT_LE(r["runs"], 20);
   // Mice wait behind a standing queue before, and not after.
   EXPECT_LT(r["check"]["best"]["fct_p99"].get<double>(), 0.5 * r["check"]["start"]["fct_p99"].get<double>());
-  EXPECT_GE(r["check"]["best"]["goodput"].get<double>(), 0.97 * r["check"]["start"]["goodput"].get<double>());
+  EXPECT_GE(r["check"]["best"]["goodput"].get<double>(), 0.9 * r["check"]["start"]["goodput"].get<double>());
   EXPECT_DOUBLE_EQ(figure("better.yaml", "fct_p99"), r["best"]["figures"]["fct_p99"].get<double>())
       << "the file is what was found";
   EXPECT_THAT(read("better.yaml"), HasSubstr("# deep.yaml, by railyard tune"));
