@@ -12,8 +12,6 @@
 namespace railyard {
 namespace {
 
-constexpr std::uint16_t kRocePort = 4791;
-
 // A frame that some probe's sender has written.
 bool is_probe(const RxFrame& frame) noexcept {
   constexpr std::size_t kL3 = wire::Ethernet::kOctets;
@@ -26,7 +24,7 @@ bool is_probe(const RxFrame& frame) noexcept {
   if (header.size() < bth + wire::Bth::kOctets) return false;
   const auto protocol = v4 ? wire::read<wire::Ipv4::Protocol>(ip) : wire::read<wire::Ipv6::NextHeader>(ip);
   return protocol == wire::ip_protocol::kUdp &&
-         wire::read<wire::Udp::DestinationPort>(header.data() + udp) == kRocePort &&
+         wire::read<wire::Udp::DestinationPort>(header.data() + udp) == wire::kRoceV2Port &&
          wire::read<wire::Bth::OpCode>(header.data() + bth) == wire::roce_opcode::kUcSendOnly &&
          wire::read<wire::Bth::DestQP>(header.data() + bth) >= ProbeEndpoint::kFirstQp;
 }

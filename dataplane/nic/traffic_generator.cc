@@ -18,7 +18,6 @@
 namespace railyard {
 namespace {
 
-constexpr std::uint16_t kRocePort = 4791;
 // A paced flow that was held back may make up for this many frames at once.
 constexpr std::int64_t kMostFramesLate = 8;
 
@@ -125,7 +124,7 @@ void TrafficGenerator::TxFlow::write_headers() noexcept {
   }
   std::byte* udp = h + o.udp;
   write<Udp::SourcePort>(udp, config.source_port);
-  write<Udp::DestinationPort>(udp, kRocePort);
+  write<Udp::DestinationPort>(udp, wire::kRoceV2Port);
   std::byte* bth = h + o.bth;
   write<Bth::OpCode>(bth, roce_opcode::kUcSendOnly);
   write<Bth::MigReq>(bth, 1);

@@ -20,8 +20,6 @@ namespace {
 // The longest frame that libpcap reads back (its MAXIMUM_SNAPLEN).
 constexpr int kMaxFrameOctets = 262'144;
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 // As read(2) of standard input does.
 ssize_t read_some(std::span<std::byte> octets) {
   for (;;) {
@@ -76,7 +74,7 @@ std::expected<PcapReader, std::string> PcapReader::from(std::FILE* file, std::st
 
 std::expected<PcapReader, std::string> PcapReader::open(const std::filesystem::path& path) {
   std::FILE* file = std::fopen(path.c_str(), "rbe");
-  if (file == nullptr) return std::unexpected("cannot open " + path.string() + ": " + reason(errno));
+  if (file == nullptr) return std::unexpected("cannot open " + path.string() + ": " + std::generic_category().message(errno));
   return from(file, path.string());
 }
 
@@ -86,7 +84,7 @@ std::expected<PcapReader, std::string> PcapReader::standard_input(std::vector<st
       input, "rb", {.read = StandardInput::read, .write = nullptr, .seek = nullptr, .close = StandardInput::close});
   if (file == nullptr) {
     delete input;
-    return std::unexpected("cannot read standard input: " + reason(errno));
+    return std::unexpected("cannot read standard input: " + std::generic_category().message(errno));
   }
   return from(file, "standard input");
 }
@@ -156,7 +154,7 @@ PcapWriter::PcapWriter(std::unique_ptr<pcap_dumper, CloseDump> dump, std::filesy
 
 std::expected<PcapWriter, std::string> PcapWriter::open(const std::filesystem::path& path) {
   std::FILE* file = std::fopen(path.c_str(), "wbe");
-  if (file == nullptr) return std::unexpected("cannot create " + path.string() + ": " + reason(errno));
+  if (file == nullptr) return std::unexpected("cannot create " + path.string() + ": " + std::generic_category().message(errno));
   // Tells the link type and the resolution to the dump, which does not keep it.
   const std::unique_ptr<pcap_t, decltype([](pcap_t* p) { pcap_close(p); })> kind(
       pcap_open_dead_with_tstamp_precision(DLT_EN10MB, kMaxFrameOctets, PCAP_TSTAMP_PRECISION_NANO));
@@ -189,7 +187,7 @@ std::expected<void, std::string> PcapWriter::close() {
     if (pcap_dump_flush(dump_.get()) != 0 && error_ == 0) error_ = errno;
     dump_.reset();
   }
-  if (error_ != 0) return std::unexpected("cannot write " + path_.string() + ": " + reason(error_));
+  if (error_ != 0) return std::unexpected("cannot write " + path_.string() + ": " + std::generic_category().message(error_));
   return {};
 }
 

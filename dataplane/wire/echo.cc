@@ -11,7 +11,7 @@
 namespace railyard::wire {
 namespace {
 
-constexpr std::uint8_t kTtl = 64;
+constexpr std::uint8_t kEchoTtl = 64;
 
 // Two fields of one header change places. A checksum that covers both stays right.
 template <class A, class B>
@@ -33,7 +33,7 @@ void set_type(std::byte* icmp, std::uint8_t type) noexcept {
 void set_ttl_v4(std::byte* ip) noexcept {
   using TtlAndProtocol = Field<64, 16>;
   const std::uint16_t m = read<TtlAndProtocol>(ip);
-  write<Ipv4::TTL>(ip, kTtl);
+  write<Ipv4::TTL>(ip, kEchoTtl);
   write<Ipv4::HeaderChecksum>(ip, updated_checksum(read<Ipv4::HeaderChecksum>(ip), m, read<TtlAndProtocol>(ip)));
 }
 
@@ -58,7 +58,7 @@ void make_echo_reply(std::span<std::byte> frame, const FrameView& view) noexcept
     set_type(icmp, icmp_type::kEchoReply);
   } else {
     swap_fields<Ipv6::Source, Ipv6::Destination>(ip);
-    write<Ipv6::HopLimit>(ip, kTtl);
+    write<Ipv6::HopLimit>(ip, kEchoTtl);
     set_type(icmp, icmpv6_type::kEchoReply);
   }
 }

@@ -86,9 +86,9 @@ std::size_t ses_offset(std::span<const std::byte> frame, const FrameView& view) 
   const auto next = read<UetPds::NextHdr>(frame.data() + pds);
   if (next < 3 || next > 5) return 0;
   // By type, UET page §2: RUD and ROD requests, RUDI, UUD, ACKs, RUD and ROD with CC.
-  constexpr std::array<std::uint8_t, 16> kOctets{0, 0, 12, 12, 8, 8, 4, 12, 32, 40, 0, 0, 0, 16, 16, 0};
+  constexpr std::array<std::uint8_t, 16> kOctetsByType{0, 0, 12, 12, 8, 8, 4, 12, 32, 40, 0, 0, 0, 16, 16, 0};
   const auto type = read<UetPds::Type>(frame.data() + pds);
-  return type >= kOctets.size() || kOctets[type] == 0 ? 0 : pds + kOctets[type];
+  return type >= kOctetsByType.size() || kOctetsByType[type] == 0 ? 0 : pds + kOctetsByType[type];
 }
 
 // Where the header begins in the frame; 0 for none but Ethernet's.

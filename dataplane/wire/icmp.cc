@@ -12,7 +12,7 @@ namespace railyard::wire {
 namespace {
 
 constexpr std::uint8_t kInternetworkControl = 0xC0;  // precedence 6, RFC 1812 §4.3.2.5
-constexpr std::uint8_t kTtl = 64;
+constexpr std::uint8_t kErrorTtl = 64;
 
 bool is_icmp_error(std::uint8_t type) noexcept {
   switch (type) {
@@ -60,7 +60,7 @@ std::size_t write_icmp_error(std::span<std::byte> out, const LinkHeader& link, c
   write<Ipv4::TrafficClass>(ip, kInternetworkControl);
   write<Ipv4::TotalLength>(ip, static_cast<std::uint16_t>(ip_octets));
   write<Ipv4::DF>(ip, 1);
-  write<Ipv4::TTL>(ip, kTtl);
+  write<Ipv4::TTL>(ip, kErrorTtl);
   write<Ipv4::Protocol>(ip, ip_protocol::kIcmp);
   write<Ipv4::Source>(ip, source.v4());
   write<Ipv4::Destination>(ip, view.source.v4());

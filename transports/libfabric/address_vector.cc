@@ -9,8 +9,6 @@
 namespace railyard::libfabric {
 namespace {
 
-Av& of(fid_av* av) noexcept { return object_of<Av>(av); }
-
 // Whether an endpoint may be there.
 bool is_good(const Address& a, const application::NicGrant& grant) noexcept {
   const wire::IpAddress& own = a.fabric_address.is_v4() ? grant.address_v4 : grant.address_v6;
@@ -95,13 +93,13 @@ const char* text(fid_av*, const void* address, char* buffer, std::size_t* octets
   return buffer;
 }
 
-int bind(fid* fid, struct fid* other, std::uint64_t) {
+int bind_av(fid* fid, struct fid* other, std::uint64_t) {
   if (other->fclass != FI_CLASS_EQ) return -FI_EINVAL;
   object_of<Av>(fid).eq = &object_of<Eq>(other);
   return 0;
 }
 
-int close(fid* fid) {
+int close_av(fid* fid) {
   auto& av = object_of<Av>(fid);
   {
     const std::lock_guard lock(av.domain->nic->mutex());
@@ -112,13 +110,13 @@ int close(fid* fid) {
   return 0;
 }
 
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close,
-                            .bind = bind,
-                            .control = kNotImplemented,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops av_object_operations = {.size = sizeof(fi_ops),
+                               .close = close_av,
+                               .bind = bind_av,
+                               .control = kNotImplemented,
+                               .ops_open = kNotImplemented,
+                               .tostr = kNotImplemented,
+                               .ops_set = kNotImplemented};
 fi_ops_av av_operations = {.size = sizeof(fi_ops_av),
                            .insert = insert,
                            .insertsvc = kNotImplemented,
@@ -138,7 +136,7 @@ int open_av(fid_domain* handle, fi_av_attr* attr, fid_av** out, void* context) t
   av->domain = &domain;
   av->asynchronous = (attr->flags & FI_EVENT) != 0;
   if (attr->type == FI_AV_UNSPEC) attr->type = FI_AV_TABLE;
-  av->fid = {.fid = {.fclass = FI_CLASS_AV, .context = context, .ops = &object_operations}, .ops = &av_operations};
+  av->fid = {.fid = {.fclass = FI_CLASS_AV, .context = context, .ops = &av_object_operations}, .ops = &av_operations};
   const std::lock_guard lock(domain.nic->mutex());
   ++domain.users;
   *out = &av.release()->fid;

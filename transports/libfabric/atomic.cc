@@ -9,8 +9,6 @@
 namespace railyard::libfabric {
 namespace {
 
-Endpoint& of(fid_ep* endpoint) noexcept { return object_of<Endpoint>(endpoint); }
-
 enum class Kind { kPlain, kFetching, kComparing };
 
 std::optional<uet::AtomicDatatype> type_of(fi_datatype type) noexcept {

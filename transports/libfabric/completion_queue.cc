@@ -29,8 +29,6 @@ constexpr std::uint32_t kReadsPerPump = 8;
 // How often a reader that may sleep looks before it does.
 constexpr int kLooks = 200;
 
-Cq& of(fid_cq* cq) noexcept { return object_of<Cq>(cq); }
-
 std::size_t entry_octets(fi_cq_format format) noexcept {
   switch (format) {
     case FI_CQ_FORMAT_MSG:
@@ -168,7 +166,7 @@ const char* error_text(fid_cq*, int return_code, const void*, char* buffer, std:
   return to;
 }
 
-fi_ops object_operations = waitable_operations(close_unused<Cq>, get_wait<Cq>);
+fi_ops cq_object_operations = waitable_operations(close_unused<Cq>, get_wait<Cq>);
 fi_ops_cq cq_operations = {.size = sizeof(fi_ops_cq),
                            .read = read,
                            .readfrom = read_from,
@@ -189,7 +187,7 @@ int open_cq(fid_domain* handle, fi_cq_attr* attr, fid_cq** out, void* context) t
   cq->format = attr->format == FI_CQ_FORMAT_UNSPEC ? FI_CQ_FORMAT_TAGGED : attr->format;
   attr->format = cq->format;
   cq->waits = attr->wait_obj != FI_WAIT_NONE;
-  cq->fid = {.fid = {.fclass = FI_CLASS_CQ, .context = context, .ops = &object_operations}, .ops = &cq_operations};
+  cq->fid = {.fid = {.fclass = FI_CLASS_CQ, .context = context, .ops = &cq_object_operations}, .ops = &cq_operations};
   const std::lock_guard lock(domain.nic->mutex());
   ++domain.users;
   *out = &cq.release()->fid;

@@ -36,13 +36,13 @@ int close_domain(fid* fid) {
 // (Of an event queue nothing comes: memory is registered at once.)
 int bind_domain(fid*, fid* other, std::uint64_t) { return other->fclass == FI_CLASS_EQ ? 0 : -FI_EINVAL; }
 
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close_domain,
-                            .bind = bind_domain,
-                            .control = kNotImplemented,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops domain_object_operations = {.size = sizeof(fi_ops),
+                                   .close = close_domain,
+                                   .bind = bind_domain,
+                                   .control = kNotImplemented,
+                                   .ops_open = kNotImplemented,
+                                   .tostr = kNotImplemented,
+                                   .ops_set = kNotImplemented};
 fi_ops_domain domain_operations = {.size = sizeof(fi_ops_domain),
                                    .av_open = open_av,
                                    .cq_open = open_cq,
@@ -98,7 +98,7 @@ int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** out, void* conte
   domain->address = grant.address_v4 != wire::IpAddress{} ? grant.address_v4 : grant.address_v6;
   domain->fabric = &object_of<Fabric>(fabric);
   domain->nic = std::make_unique<Nic>(std::move(*connection), domain->memory, *domain);
-  domain->open.fid = {.fid = {.fclass = FI_CLASS_DOMAIN, .context = context, .ops = &object_operations},
+  domain->open.fid = {.fid = {.fclass = FI_CLASS_DOMAIN, .context = context, .ops = &domain_object_operations},
                       .ops = &domain_operations,
                       .mr = &memory_operations};
   domain->open.domain = domain.get();

@@ -15,8 +15,6 @@
 namespace railyard::libfabric {
 namespace {
 
-Endpoint& of(fid* endpoint) noexcept { return object_of<Endpoint>(endpoint); }
-
 // ---- Binding
 // ---------------------------------------------------------------------------------------------------------
 
@@ -51,8 +49,8 @@ int bind_counter(Endpoint& endpoint, Counter& counter, std::uint64_t flags) {
   return 0;
 }
 
-int bind(fid* fid, struct fid* other, std::uint64_t flags) {
-  Endpoint& endpoint = of(fid);
+int bind_endpoint(fid* fid, struct fid* other, std::uint64_t flags) {
+  Endpoint& endpoint = object_of<Endpoint>(fid);
   const std::lock_guard lock(endpoint.domain->nic->mutex());
   if (endpoint.context) return -FI_EOPBADSTATE;
   switch (other->fclass) {
@@ -102,8 +100,8 @@ int enable(Endpoint& endpoint) try {
   return -FI_ENOMEM;
 }
 
-int control(fid* fid, int command, void* argument) {
-  Endpoint& endpoint = of(fid);
+int control_endpoint(fid* fid, int command, void* argument) {
+  Endpoint& endpoint = object_of<Endpoint>(fid);
   if (command == FI_ENABLE) return enable(endpoint);
   if (command != FI_GETOPSFLAG && command != FI_SETOPSFLAG) return -FI_ENOSYS;
   auto& flags = *static_cast<std::uint64_t*>(argument);
@@ -134,8 +132,8 @@ void finish_sends(Endpoint& endpoint) noexcept {
   }
 }
 
-int close(fid* fid) {
-  Endpoint& endpoint = of(fid);
+int close_endpoint(fid* fid) {
+  Endpoint& endpoint = object_of<Endpoint>(fid);
   Domain& domain = *endpoint.domain;
   finish_sends(endpoint);
   {
@@ -169,14 +167,14 @@ int get_name(fid* fid, void* out, std::size_t* octets) {
   const std::size_t room = *octets;
   *octets = sizeof(Address);
   if (room < sizeof(Address)) return -FI_ETOOSMALL;
-  std::memcpy(out, &of(fid).address, sizeof(Address));
+  std::memcpy(out, &object_of<Endpoint>(fid).address, sizeof(Address));
   return 0;
 }
 
 int get_option(fid* fid, int level, int name, void* out, std::size_t* octets) {
   if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
   if (*octets < sizeof(std::size_t)) return -FI_ETOOSMALL;
-  *static_cast<std::size_t*>(out) = of(fid).least_left;
+  *static_cast<std::size_t*>(out) = object_of<Endpoint>(fid).least_left;
   *octets = sizeof(std::size_t);
   return 0;
 }
@@ -184,13 +182,13 @@ int get_option(fid* fid, int level, int name, void* out, std::size_t* octets) {
 int set_option(fid* fid, int level, int name, const void* value, std::size_t octets) {
   if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
   if (octets != sizeof(std::size_t)) return -FI_EINVAL;
-  of(fid).least_left = *static_cast<const std::size_t*>(value);
+  object_of<Endpoint>(fid).least_left = *static_cast<const std::size_t*>(value);
   return 0;
 }
 
 // Receives only: what was sent is under way.
 ssize_t cancel(fid* fid, void* context) {
-  Endpoint& endpoint = of(fid);
+  Endpoint& endpoint = object_of<Endpoint>(fid);
   Domain& domain = *endpoint.domain;
   const std::lock_guard lock(domain.nic->mutex());
   for (Operation* o = endpoint.open; o != nullptr; o = o->after) {
@@ -218,13 +216,13 @@ ssize_t receives_left(fid_ep* handle) {
   return static_cast<ssize_t>(kMostReceives - endpoint.receives_open);
 }
 
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close,
-                            .bind = bind,
-                            .control = control,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops endpoint_object_operations = {.size = sizeof(fi_ops),
+                                     .close = close_endpoint,
+                                     .bind = bind_endpoint,
+                                     .control = control_endpoint,
+                                     .ops_open = kNotImplemented,
+                                     .tostr = kNotImplemented,
+                                     .ops_set = kNotImplemented};
 fi_ops_ep endpoint_operations = {.size = sizeof(fi_ops_ep),
                                  .cancel = cancel,
                                  .getopt = get_option,
@@ -290,7 +288,7 @@ int open_endpoint(fid_domain* handle, fi_info* info, fid_ep** out, void* context
   if ((order & kOfSends) != 0) endpoint->send_mode = uet::DeliveryMode::kRod;
   if ((order & ~std::uint64_t{FI_ORDER_SAS}) != 0) endpoint->rma_mode = uet::DeliveryMode::kRod;
   if (endpoint->datagrams) endpoint->send_mode = uet::DeliveryMode::kUud;
-  endpoint->fid = {.fid = {.fclass = FI_CLASS_EP, .context = context, .ops = &object_operations},
+  endpoint->fid = {.fid = {.fclass = FI_CLASS_EP, .context = context, .ops = &endpoint_object_operations},
                    .ops = &endpoint_operations,
                    .cm = &name_operations,
                    .msg = &message_operations,

@@ -21,8 +21,6 @@ void Eq::push(std::uint32_t type, const void* octets, std::size_t n) {
 
 namespace {
 
-Eq& of(fid_eq* eq) noexcept { return object_of<Eq>(eq); }
-
 ssize_t read(fid_eq* handle, std::uint32_t* type, void* buffer, std::size_t octets, std::uint64_t flags) {
   Eq& eq = of(handle);
   const std::lock_guard lock(eq.mutex);
@@ -65,14 +63,14 @@ ssize_t sleep_read(fid_eq* handle, std::uint32_t* type, void* buffer, std::size_
 
 const char* error_text(fid_eq*, int, const void*, char*, std::size_t) { return "no error of this provider"; }
 
-int close(fid* fid) {
+int close_eq(fid* fid) {
   auto& eq = object_of<Eq>(fid);
   --eq.fabric->users;
   delete &eq;
   return 0;
 }
 
-fi_ops object_operations = waitable_operations(close, get_wait<Eq>);
+fi_ops eq_object_operations = waitable_operations(close_eq, get_wait<Eq>);
 fi_ops_eq eq_operations = {.size = sizeof(fi_ops_eq),
                            .read = read,
                            .readerr = read_error,
@@ -88,7 +86,7 @@ int open_eq(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** out, void* context) t
   auto eq = std::make_unique<Eq>(waits);
   eq->waits = waits;
   eq->fabric = &object_of<Fabric>(fabric);
-  eq->fid = {.fid = {.fclass = FI_CLASS_EQ, .context = context, .ops = &object_operations}, .ops = &eq_operations};
+  eq->fid = {.fid = {.fclass = FI_CLASS_EQ, .context = context, .ops = &eq_object_operations}, .ops = &eq_operations};
   ++eq->fabric->users;
   *out = &eq.release()->fid;
   return 0;

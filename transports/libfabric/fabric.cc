@@ -75,13 +75,13 @@ int try_wait(fid_fabric*, fid** fids, int count) {
   return 0;
 }
 
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close_fabric,
-                            .bind = kNotImplemented,
-                            .control = kNotImplemented,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops fabric_object_operations = {.size = sizeof(fi_ops),
+                                   .close = close_fabric,
+                                   .bind = kNotImplemented,
+                                   .control = kNotImplemented,
+                                   .ops_open = kNotImplemented,
+                                   .tostr = kNotImplemented,
+                                   .ops_set = kNotImplemented};
 fi_ops_fabric fabric_operations = {.size = sizeof(fi_ops_fabric),
                                    .domain = open_domain,
                                    .passive_ep = kNotImplemented,
@@ -94,7 +94,7 @@ fi_ops_fabric fabric_operations = {.size = sizeof(fi_ops_fabric),
 
 int open_fabric(fi_fabric_attr* attr, fid_fabric** out, void* context) try {
   auto* const fabric = new Fabric;
-  fabric->fid = {.fid = {.fclass = FI_CLASS_FABRIC, .context = context, .ops = &object_operations},
+  fabric->fid = {.fid = {.fclass = FI_CLASS_FABRIC, .context = context, .ops = &fabric_object_operations},
                  .ops = &fabric_operations,
                  .api_version = attr->api_version};
   *out = &fabric->fid;

@@ -16,7 +16,7 @@ AccessSet access_of(std::uint64_t asked) noexcept {
   return access;
 }
 
-int close(fid* fid) {
+int close_memory(fid* fid) {
   auto& mr = object_of<Mr>(fid);
   {
     const std::lock_guard lock(mr.domain->nic->mutex());
@@ -29,9 +29,9 @@ int close(fid* fid) {
 }
 
 // (Events of remote operations are not offered, so that nothing has to be bound.)
-int bind(fid*, fid*, std::uint64_t) { return -FI_EINVAL; }
+int bind_memory(fid*, fid*, std::uint64_t) { return -FI_EINVAL; }
 
-int control(fid* fid, int command, void* argument) {
+int control_memory(fid* fid, int command, void* argument) {
   if (command == FI_ENABLE) return 0;
   if (command != FI_GET_RAW_MR) return -FI_ENOSYS;
   auto* const raw = static_cast<struct fi_mr_raw_attr*>(argument);
@@ -46,13 +46,13 @@ int control(fid* fid, int command, void* argument) {
   return 0;
 }
 
-fi_ops object_operations = {.size = sizeof(fi_ops),
-                            .close = close,
-                            .bind = bind,
-                            .control = control,
-                            .ops_open = kNotImplemented,
-                            .tostr = kNotImplemented,
-                            .ops_set = kNotImplemented};
+fi_ops memory_object_operations = {.size = sizeof(fi_ops),
+                                   .close = close_memory,
+                                   .bind = bind_memory,
+                                   .control = control_memory,
+                                   .ops_open = kNotImplemented,
+                                   .tostr = kNotImplemented,
+                                   .ops_set = kNotImplemented};
 
 int add(fid* owner, const void* buffer, std::size_t octets, std::uint64_t access, std::uint64_t wanted_key,
         void* context, fid_mr** out) try {
@@ -76,7 +76,7 @@ int add(fid* owner, const void* buffer, std::size_t octets, std::uint64_t access
     if (mr->key != 0) engine.memory().remove(mr->key);
     return -FI_ENOKEY;
   }
-  mr->fid = {.fid = {.fclass = FI_CLASS_MR, .context = context, .ops = &object_operations},
+  mr->fid = {.fid = {.fclass = FI_CLASS_MR, .context = context, .ops = &memory_object_operations},
              .mem_desc = mr.get(),
              .key = domain.memory.chosen_keys ? wanted_key : mr->key};
   ++domain.users;

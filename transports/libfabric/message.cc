@@ -8,8 +8,6 @@
 namespace railyard::libfabric {
 namespace {
 
-Endpoint& of(fid_ep* endpoint) noexcept { return object_of<Endpoint>(endpoint); }
-
 struct Tag {
   std::uint64_t tag = 0;
   std::uint64_t ignore = 0;

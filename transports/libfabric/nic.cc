@@ -46,9 +46,9 @@ std::string_view name(uet::PdcState state) noexcept {
   return {};
 }
 
-std::uint64_t sum(const std::array<Counter, 256>& counters) noexcept {
+std::uint64_t sum(const std::array<railyard::Counter, 256>& counters) noexcept {
   std::uint64_t all = 0;
-  for (const Counter& c : counters) all += c.read();
+  for (const railyard::Counter& c : counters) all += c.read();
   return all;
 }
 

@@ -214,6 +214,11 @@ template <class Public>
 Domain* domain_of(Public* handle) noexcept {
   return object_of<OpenDomain>(handle).domain;
 }
+inline Endpoint& of(fid_ep* handle) noexcept { return object_of<Endpoint>(handle); }
+inline Av& of(fid_av* handle) noexcept { return object_of<Av>(handle); }
+inline Cq& of(fid_cq* handle) noexcept { return object_of<Cq>(handle); }
+inline Counter& of(fid_cntr* handle) noexcept { return object_of<Counter>(handle); }
+inline Eq& of(fid_eq* handle) noexcept { return object_of<Eq>(handle); }
 
 // ---- The operations, by file ----------------------------------------------------------------------------------------
 

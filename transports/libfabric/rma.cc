@@ -4,8 +4,6 @@
 namespace railyard::libfabric {
 namespace {
 
-Endpoint& of(fid_ep* endpoint) noexcept { return object_of<Endpoint>(endpoint); }
-
 ssize_t access(Endpoint& endpoint, uet::Operation operation, const Call& call, fi_addr_t at, std::uint64_t offset,
                std::uint64_t key) {
   const std::lock_guard lock(endpoint.domain->nic->mutex());

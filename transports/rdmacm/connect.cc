@@ -82,8 +82,6 @@ roce::cm::ConnectionParameters parameters_of(const Id& id, const rdma_conn_param
   return c;
 }
 
-PortSpace space_of(const Id& id) noexcept { return id.id.ps == RDMA_PS_TCP ? PortSpace::kTcp : PortSpace::kUdp; }
-
 std::vector<std::byte> copy_of(std::span<const std::byte> octets) { return {octets.begin(), octets.end()}; }
 
 // What connect() asks of the peer, as often as it has to be asked.

@@ -45,8 +45,6 @@ Id* make_request_id(Id& listener) {
 
 namespace {
 
-PortSpace space_of(const Id& id) noexcept { return id.id.ps == RDMA_PS_TCP ? PortSpace::kTcp : PortSpace::kUdp; }
-
 void leave(Id& id, Device& device) {
   const std::lock_guard lock(device.management->mutex());
   if (id.state == IdState::kListening) device.cm->stop_listening(id, space_of(id), id.port);

@@ -95,6 +95,7 @@ struct Id {
 };
 
 inline Id& of(rdma_cm_id* id) noexcept { return *reinterpret_cast<Id*>(id); }
+inline PortSpace space_of(const Id& id) noexcept { return id.id.ps == RDMA_PS_TCP ? PortSpace::kTcp : PortSpace::kUdp; }
 inline Channel& of(rdma_event_channel* channel) noexcept { return *reinterpret_cast<Channel*>(channel); }
 
 // -1, and errno.

@@ -9,8 +9,6 @@ namespace {
 
 using namespace wire;
 
-constexpr std::size_t kL3 = Ethernet::kOctets;
-
 }  // namespace
 
 OuterPath::OuterPath(const EncapsulationConfig& config, const OuterHeaders& outer) noexcept
@@ -20,7 +18,7 @@ OuterPath::OuterPath(const EncapsulationConfig& config, const OuterHeaders& oute
       v4_(outer.source.is_v4()),
       udp_(config.udp) {
   if (!v4_) return;
-  std::byte* const ip = header_.data() + kL3;
+  std::byte* const ip = header_.data() + Ethernet::kOctets;
   wire::write<Ipv4::TotalLength>(ip, 0);
   wire::write<Ipv4::HeaderChecksum>(ip, 0);
   for (std::size_t i = 0; i < Ipv4::kOctets; i += 2) sum_ += read<Field<0, 16>>(ip + i);
@@ -28,7 +26,7 @@ OuterPath::OuterPath(const EncapsulationConfig& config, const OuterHeaders& oute
 
 std::size_t OuterPath::complete(std::byte* out, std::size_t inner_octets, std::uint16_t entropy) const noexcept {
   const std::size_t behind_ip = octets_ - l4_ + inner_octets;
-  std::byte* const ip = out + kL3;
+  std::byte* const ip = out + Ethernet::kOctets;
   std::byte* const l4 = out + l4_;
   if (v4_) {
     const std::size_t total = Ipv4::kOctets + behind_ip;
