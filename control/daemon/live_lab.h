@@ -65,6 +65,8 @@ class LiveLab {
   // All that was counted so far, at one instant, as `railyard run` reports at its end: the files of a report, by name.
   // Waits for the engine.
   nlohmann::json report();
+  // What the doctor finds in the same figures, as `railyard doctor --json` prints it (doctor/table.h). Waits for the engine.
+  nlohmann::json diagnosis();
   // Forwarding tables, of one switch or of all, and how they have changed; and the way of a packet: see
   // rerouting/tables.h. Waits for the engine.
   nlohmann::json routes(const std::string& node);
@@ -152,6 +154,9 @@ class LiveLab {
   const build::Collective* built_in_collective(const std::string& name) const;
   using FlowRates = std::vector<std::pair<std::size_t, BitRate>>;
   Instant set_rates(const std::string& what, const FlowRates& rates);
+
+  // Of programs' agents, too. Waits for the engine.
+  std::shared_ptr<const report::Report> counted_so_far();
 
   // Something that the engine was asked to do.
   struct Asked {

@@ -12,6 +12,7 @@
 #include "control/daemon/credit_ports.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/pauses.h"
+#include "control/doctor/table.h"
 #include "control/lab/version.h"
 #include "control/report/collective_json.h"
 #include "control/report/flow_json.h"
@@ -291,7 +292,7 @@ json LiveLab::flows() {
   return out;
 }
 
-json LiveLab::report() {
+std::shared_ptr<const report::Report> LiveLab::counted_so_far() {
   const auto all = std::make_shared<report::Report>();
   wait(ask("", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
@@ -301,6 +302,16 @@ json LiveLab::report() {
     std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
     std::ranges::move(agents_->collectives(), std::back_inserter(all->collectives));
   }));
+  return all;
+}
+
+json LiveLab::diagnosis() {
+  const doctor::Case c(counted_so_far()->value(), name_);
+  return doctor::json(c, name_, doctor::diagnose(c));
+}
+
+json LiveLab::report() {
+  const auto all = counted_so_far();
   json files{{"report.json", all->json() + "\n"},
              {"report.txt", all->text()},
              {"report.html", report::html(*all, {.lab = &session_.lab().spec()})},

@@ -116,6 +116,7 @@ constexpr std::array kRoutes{
           }},
     Route{"GET", "/collectives", [](LiveLab& l, const std::string&, const json&) { return l.collectives(); }},
     Route{"GET", "/flows", [](LiveLab& l, const std::string&, const json&) { return l.flows(); }},
+    Route{"GET", "/diagnosis", [](LiveLab& l, const std::string&, const json&) { return l.diagnosis(); }},
     Route{"GET", "/report", [](LiveLab& l, const std::string&, const json&) { return l.report(); }},
     Route{"GET", "/routes", [](LiveLab& l, const std::string&, const json&) { return l.routes(""); }},
     Route{"GET", "/routes/", [](LiveLab& l, const std::string& name, const json&) { return l.routes(name); }},

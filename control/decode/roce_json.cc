@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "control/decode/mad_json.h"
+#include "dataplane/wire/bth.h"
 #include "dataplane/wire/icrc.h"
+#include "transports/roce/wire/deth.h"
 #include "transports/roce/wire/packet.h"
 #include "transports/roce/wire/syndrome.h"
 
@@ -112,6 +115,10 @@ void add_roce(Json& out, const RoceOctets& datagram) {
   if (packet) {
     add_extension_headers(out, *packet);
     out["payload"] = packet->payload_octets;
+    // Management datagrams, of UD.
+    constexpr std::size_t kBehindDeth = wire::Bth::kOctets + roce::Deth::kOctets;
+    if (bth.dest_qp == 1 && packet->info().headers.has(Header::kDeth) && datagram.octets.size() > kBehindDeth)
+      add_mad(out, datagram.octets.subspan(kBehindDeth));
     // Fields are numbers; the ICRC is shown as its octets lie on the wire.
     if (datagram.octets.size() == datagram.datagram_octets)
       out["icrc"] = hex32(wire::read<wire::Field<0, 32>>(datagram.octets.last<wire::kIcrcOctets>().data()));

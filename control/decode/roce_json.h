@@ -15,7 +15,7 @@ struct RoceOctets {
   std::span<const std::byte> ip{};      // the whole IP packet, if it is all there
 };
 
-// Adds proto, bth, the extension headers, payload, icrc, icrc_ok, and error.
+// Adds proto, bth, the extension headers, payload, mad (to QP 1), icrc, icrc_ok, and error.
 void add_roce(Json& out, const RoceOctets& datagram);
 
 }  // namespace railyard::decode

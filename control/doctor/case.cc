@@ -122,6 +122,8 @@ const char* words(Input input) {
       return "queues that wait for each other";
     case Input::kEngine:
       return "the emulator";
+    case Input::kPackets:
+      return "packets of a capture";
   }
   return "";
 }

@@ -83,6 +83,7 @@ enum class Input : std::uint8_t {
   kRouting,    // equal paths, reactions to failures
   kDeadlocks,  // circles of queues that wait
   kEngine,     // of the emulator
+  kPackets,    // of a capture: who asked, who answered; the last one, which no report has
 };
 const char* words(Input input);  // "both ends of links"
 
@@ -105,6 +106,7 @@ class Case {
   const nlohmann::ordered_json& reroutings() const { return section("reroutings"); }
   const nlohmann::ordered_json& uet_nics() const { return section("uet_nics"); }
   const nlohmann::ordered_json& attachments() const { return section("attachments"); }
+  const nlohmann::ordered_json& conversations() const { return section("conversations"); }
   const nlohmann::ordered_json& engine() const { return section("engine"); }
   const std::string& name() const noexcept { return name_; }
   double run_ns() const;  // simulated time; 0: not known

@@ -16,7 +16,8 @@ constexpr std::array kRules{
     &rules::kNoCongestionControl, &rules::kUnexplainedMarks, &rules::kEcnAbsent,    &rules::kEcnLate,
     &rules::kEcnEarly,        &rules::kMixedTraffic,    &rules::kLossyClass,        &rules::kTrimLost,
     &rules::kBufferFull,      &rules::kUnevenPaths,     &rules::kFewFlows,          &rules::kBlackHole,
-    &rules::kReceiverNotReady, &rules::kRdmaLoss, &rules::kReordering,     &rules::kClockSkew,         &rules::kExtraDelay,
+    &rules::kRoceV1,          &rules::kPathMtuDiffers,  &rules::kLargePacketsLost,  &rules::kNoAnswer,
+    &rules::kConnectRefused,  &rules::kConnectUnanswered, &rules::kReceiverNotReady, &rules::kRdmaLoss, &rules::kReordering,     &rules::kClockSkew,         &rules::kExtraDelay,
     &rules::kPcieLimit,       &rules::kSlowSender,      &rules::kWindowSmall,       &rules::kCableSwapped,
     &rules::kStraggler,       &rules::kTensorAcrossHosts, &rules::kPipelineBubbles, &rules::kRingLatency,
     &rules::kGuestSlow,       &rules::kEmulatorLate,
@@ -43,6 +44,7 @@ const std::vector<Hides>& hidden() {
        {&rules::kEcnAbsent, &rules::kEcnLate, &rules::kUnevenPaths, &rules::kFewFlows, &rules::kMixedTraffic}},
       {{&rules::kLossyClass, &rules::kTrimLost}, {&rules::kBufferFull}},
       {{&rules::kClockSkew}, {&rules::kExtraDelay}},
+      {{&rules::kPathMtuDiffers, &rules::kLargePacketsLost, &rules::kNoAnswer}, {&rules::kRdmaLoss}},
   };
   return all;
 }

@@ -242,6 +242,16 @@ const steps = {
     await page.getByRole('tab', { name: 'Log' }).click();
     assert.equal(await page.locator('.shown').count(), 0, 'drawn only while it is shown');
   },
+  async 'causes are named, and lead to their place'() {
+    await page.getByRole('tab', { name: 'Causes' }).click();
+    const cause = page.locator('.list li').filter({ hasText: /link-(down|flapping)/ }).filter({ hasText: 'leaf-r1:9' }).first();
+    await cause.waitFor();
+    await cause.getByText('What to do:').waitFor();
+    await page.screenshot({ path: `${process.env.OUT}/causes.png` });
+    await cause.getByRole('button').first().click();
+    await page.getByRole('tab', { name: 'Selected' }).click();
+    assert.match(await page.locator('.panel-head h2').textContent(), /leaf-r1:9/);
+  },
   async 'the session is a fault log that a run replays'() {
     await page.getByRole('tab', { name: 'Done' }).click();
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
@@ -287,7 +297,7 @@ const steps = {
   },
   async 'axe has no serious findings, dark and light, in every tab'() {
     for (const theme of ['dark', 'light']) {
-      for (const tab of ['Selected', 'Links', 'Faults', 'Workloads', 'Pauses', 'Settings', 'Done', 'Log']) {
+      for (const tab of ['Selected', 'Links', 'Faults', 'Workloads', 'Causes', 'Pauses', 'Settings', 'Done', 'Log']) {
         await page.getByRole('tab', { name: tab }).click();
         assert.deepEqual(await seriousFindings(), [], `${theme}, ${tab}`);
       }

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "control/decode/decode_file.h"
+#include "control/doctor/readers/conversations.h"
 #include "control/doctor/readers/gathered.h"
+#include "control/doctor/readers/psn_order.h"
 #include "control/doctor/values.h"
 #include "control/spec/input_error.h"
 
@@ -17,11 +19,6 @@ namespace railyard::doctor {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::uint32_t kPsns = 1u << 24;
-
-// Whether `psn` is behind `expected`, in the half of the circle that is the past.
-bool is_before(std::uint32_t psn, std::uint32_t expected) { return ((psn - expected) & (kPsns - 1)) >= kPsns / 2; }
 
 // Requests have PSNs in a row; responses repeat those of READ requests.
 bool is_request(int opcode) {
@@ -33,6 +30,7 @@ class Capture {
  public:
   void see(const Json& frame) {
     const std::string proto = text(frame, "proto");
+    conversations_.see(frame);
     if (proto == "pfc") see_pfc(frame);
     if (proto != "roce" && proto != "cnp") return;
     const Json& ip = below(frame, "ip");
@@ -48,7 +46,7 @@ class Capture {
     see_psn(to, below(frame, "bth"));
   }
 
-  bool empty() const noexcept { return packets_ == 0 && pauses_.empty(); }
+  bool empty() const noexcept { return packets_ == 0 && pauses_.empty() && conversations_.empty(); }
 
   std::unique_ptr<Case> make_case(const std::string& name) const {
     Gathered all;
@@ -64,6 +62,7 @@ class Capture {
       all.port(source.first, "1", false).classes[source.second]["xoff_sent"] = xoff;
     all.add_input(Input::kNics);
     all.add_input(Input::kPorts);
+    all.set_conversations(conversations_.json());
     return all.make_case(name);
   }
 
@@ -89,6 +88,7 @@ class Capture {
     if (is_new || !is_before(psn, at->second)) at->second = (psn + 1) & (kPsns - 1);
   }
 
+  Conversations conversations_;
   std::map<std::string, std::map<std::string, std::uint64_t>> nics_;  // by IP address
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> expected_;  // PSN, by destination and QP
   std::map<std::string, std::uint64_t> damaged_;

@@ -64,6 +64,7 @@ std::unique_ptr<Case> Gathered::make_case(const std::string& name) const {
     report["ports"].push_back(std::move(port));
   }
   for (const auto& [node, counters] : nics_) report["nics"].push_back({{"node", node}, {"counters", counters}});
+  report["conversations"] = conversations_;
   return std::make_unique<Case>(std::move(report), inputs_, name);
 }
 

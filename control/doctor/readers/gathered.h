@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -29,6 +30,11 @@ class Gathered {
   // RDMA counters of a host, by their names in hardware.
   std::map<std::string, std::uint64_t>& nic(const std::string& node) { return nics_[node]; }
   void add_input(Input input) { inputs_.insert(input); }
+  // Of a capture (conversations.h).
+  void set_conversations(nlohmann::ordered_json conversations) {
+    conversations_ = std::move(conversations);
+    add_input(Input::kPackets);
+  }
   // Counters that were read, and those whose names no reader knows.
   void took() { ++taken_; }
   std::uint64_t taken() const noexcept { return taken_; }
@@ -39,6 +45,7 @@ class Gathered {
  private:
   std::map<std::pair<std::string, std::string>, Port> ports_;
   std::map<std::string, std::map<std::string, std::uint64_t>> nics_;
+  nlohmann::ordered_json conversations_ = nlohmann::ordered_json::object();
   std::set<Input> inputs_;
   std::uint64_t taken_ = 0;
 };

@@ -1,7 +1,8 @@
 // What is drawn over the fabric, and what runs in the lab: from the API's answers to arrows and tables.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { captureCommand, pathCommand, stopCommand } from '../src/commands';
+import { placeOf } from '../src/causes';
+import { captureCommand, doctorCommand, pathCommand, stopCommand } from '../src/commands';
 import { sentFromA } from '../src/fabric/arrows';
 import { strandsOf } from '../src/fabric/draw';
 import { layout, selection } from '../src/store';
@@ -135,5 +136,23 @@ describe('workloads', () => {
     expect(of({ stopped: false, completed: true })).toBe('repeat');
     // Ranks of agents stop by themselves.
     expect([of({}), of({ completed: true }), of({ stalled: 'its agents are gone' })]).toEqual([null, 'repeat', 'repeat']);
+  });
+});
+
+describe('what the doctor names', () => {
+  it('is found in the picture: a link by either way to write it, a port, a node', () => {
+    expect(placeOf(of, 'leaf1:1-h1:1')).toEqual({ kind: 'link', link: 0 });
+    expect(placeOf(of, 'leaf1:2 -> spine1:1')).toEqual({ kind: 'link', link: 1 });
+    expect(placeOf(of, 'leaf2:1')).toEqual({ kind: 'link', link: 5 });
+    expect(placeOf(of, 'spine2')).toEqual({ kind: 'node', name: 'spine2' });
+  });
+
+  it('is a node where the port has no link, and nothing where it is no place', () => {
+    expect(placeOf(of, 'leaf1:9')).toEqual({ kind: 'node', name: 'leaf1' });
+    expect(placeOf(of, 'fabric')).toBeNull();
+  });
+
+  it('has a command that says the same', () => {
+    expect(doctorCommand('my lab')).toBe("railyard doctor 'my lab'");
   });
 });

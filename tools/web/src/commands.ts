@@ -23,6 +23,7 @@ export const stopCommand = (lab: string, name: string) => `railyard stop ${shell
 export const againCommand = (lab: string, name: string) => `railyard again ${shellWord(name)}${at(lab)}`;
 export const reportCommand = (lab: string) => `railyard report ${shellWord(`${lab}-report`)}${at(lab)}`;
 export const routesCommand = (lab: string, node: string) => `railyard routes ${shellWord(node)}${at(lab)}`;
+export const doctorCommand = (lab: string) => `railyard doctor ${shellWord(lab)}`;
 export const pausesCommand = (lab: string) => `railyard status --pauses${at(lab)}`;
 export const pathCommand = (lab: string, p: Path) =>
   `railyard path ${shellWord(p.from)} ${shellWord(p.to)} --dscp ${p.flow.dscp}`

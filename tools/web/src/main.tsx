@@ -18,6 +18,7 @@ import './style.css';
 // What the first picture does not need.
 const Charts = later(() => firstPicture.then(() => import('./charts/Charts')).then((m) => m.Charts), '');
 const Workloads = later(() => import('./panels/Workloads').then((m) => m.Workloads));
+const Causes = later(() => import('./panels/Causes').then((m) => m.Causes));
 const Pauses = later(() => import('./panels/Pauses').then((m) => m.Pauses));
 const Settings = later(() => import('./panels/Settings').then((m) => m.Settings));
 
@@ -26,6 +27,7 @@ const kTabs = [
   { key: 'links', label: 'Links', panel: Links },
   { key: 'faults', label: 'Faults', panel: Faults },
   { key: 'workloads', label: 'Workloads', panel: Workloads },
+  { key: 'causes', label: 'Causes', panel: Causes },
   { key: 'pauses', label: 'Pauses', panel: Pauses },
   { key: 'settings', label: 'Settings', panel: Settings },
   { key: 'done', label: 'Done', panel: Done },
