@@ -5,6 +5,6 @@
 
 namespace railyard::daemon {
 
-std::string_view openapi() noexcept;
+std::string_view openapi();
 
 }  // namespace railyard::daemon

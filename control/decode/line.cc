@@ -47,7 +47,7 @@ void roce(Out out, const Json& f) {
   fmt::format_to(out, " qp=0x{:x} psn={}", number(bth["dest_qp"]), number(bth["psn"]));
   if (number(bth["ackreq"]) != 0) fmt::format_to(out, " ackreq");
   if (number(bth["se"]) != 0) fmt::format_to(out, " se");
-  for (const char* name : {"xrceth", "deth", "feth", "reth", "atomiceth", "aeth", "atomicacketh", "immdt", "ieth"})
+  for (const char* name : {"xrceth", "deth", "feth", "reth", "atomiceth", "aeth", "atomicacketh", "immdt", "ieth", "mad"})
     header(out, f, name);
   if (f.contains("payload")) fmt::format_to(out, "  payload={}", number(f["payload"]));
   if (f["icrc_ok"].is_boolean()) fmt::format_to(out, "  icrc {}", f["icrc_ok"].get<bool>() ? "ok" : "WRONG");

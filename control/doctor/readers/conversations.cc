@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kRoceV1 = 0x8915;  // EtherType, IBTA Vol 1 Annex A16
 
 // SEND, WRITE, READ and atomic requests (IBTA Vol 1 table 38): the lower five bits.
-bool is_request(int opcode) {
+bool asks_for_answer(int opcode) {
   const int operation = opcode & 0x1f;
   return operation <= 0x0c || operation == 0x13 || operation == 0x14 || operation == 0x16 || operation == 0x17;
 }
@@ -40,7 +40,7 @@ void Conversations::see(const Json& frame) {
   const auto opcode = static_cast<int>(number(bth, "opcode"));
   // Datagrams are not answered.
   if (opcode >> 5 == 3) return;
-  if (is_request(opcode)) return see_request(hosts, frame);
+  if (asks_for_answer(opcode)) return see_request(hosts, frame);
   see_answer(hosts, frame);
 }
 

@@ -11,12 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kOften = 3;
+constexpr std::uint64_t kStuck = 3;
 // What every network carries that carries IP (RFC 791's 576 octets).
 constexpr std::uint64_t kSmall = 512;
 
 // Never got further than this packet.
-bool is_stuck(const Json& r) { return count(r, "most_repeats") >= kOften; }
+bool is_stuck(const Json& r) { return count(r, "most_repeats") >= kStuck; }
 bool is_long(const Json& r) {
   return count(r, "repeated_payload") > kSmall && count(r, "repeated_payload") > count(r, "arrived_payload");
 }

@@ -10,10 +10,11 @@
 namespace railyard::doctor {
 namespace {
 
-// Switches without hosts that choose among paths: they share the flows of all hosts.
+// Switches without hosts that have chosen among paths: they share the flows of all hosts.
 std::size_t upper_switches(const Case& c) {
   std::set<std::string> choosing, with_hosts;
-  for (const auto& g : c.path_groups()) choosing.insert(text(g, "node"));
+  for (const auto& g : c.path_groups())
+    if (number(g, "max_over_mean") > 0) choosing.insert(text(g, "node"));
   for (const PortCase& p : c.ports())
     if (p.is_of_host()) with_hosts.insert(p.node);
   std::erase_if(choosing, [&](const std::string& node) { return with_hosts.contains(node); });
