@@ -88,12 +88,12 @@ class FrameRingEnd {
     return slots_ + std::size_t{position & (geometry_.slots - 1)} * geometry_.slot_octets;
   }
   static FrameDescriptor& descriptor(std::byte* slot) noexcept { return *reinterpret_cast<FrameDescriptor*>(slot); }
-  // Writes this side's position where the other reads it. Returns whether that one sleeps and is to be woken: says so once.
-  // It sees the position when it decides to sleep after it has set its flag, or the flag is seen here. (An exchange is both
-  // store and barrier, and costs half of the two.)
-  static bool publish(std::atomic<std::uint32_t>& position, std::uint32_t value, std::atomic<std::uint32_t>& sleeps) noexcept {
-    position.exchange(value, std::memory_order_seq_cst);
-    return sleeps.load(std::memory_order_seq_cst) != 0 && sleeps.exchange(0, std::memory_order_relaxed) != 0;
+  // Whether the other side sleeps and is to be woken: says so once.
+  static bool take_sleeper(std::atomic<std::uint32_t>& sleeps) noexcept {
+    // What was published before is seen by a side that decides to sleep after it has set its flag, or the flag is seen
+    // here.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return sleeps.load(std::memory_order_relaxed) != 0 && sleeps.exchange(0, std::memory_order_relaxed) != 0;
   }
 
   FrameRingHeader* header_;
@@ -121,7 +121,10 @@ class FrameRingProducer : public FrameRingEnd {
     d.flags.store(flags, std::memory_order_relaxed);
   }
   // The consumer may take what was committed. Returns whether it sleeps and is to be woken.
-  bool publish() noexcept { return FrameRingEnd::publish(header_->tail, own_, *consumer_sleeps_); }
+  bool publish() noexcept {
+    header_->tail.store(own_, std::memory_order_release);
+    return take_sleeper(*consumer_sleeps_);
+  }
   // Asks to be woken when there is room. False: there is room already (or never will be).
   bool sleep_until_room() noexcept {
     header_->producer_sleeps.store(1, std::memory_order_relaxed);
@@ -177,7 +180,10 @@ class FrameRingConsumer : public FrameRingEnd {
     __builtin_prefetch(slot(own_ + ahead) + 64);
   }
   // The producer may use again what was popped. Returns whether it sleeps and is to be woken.
-  bool release() noexcept { return publish(header_->head, own_, header_->producer_sleeps); }
+  bool release() noexcept {
+    header_->head.store(own_, std::memory_order_release);
+    return take_sleeper(header_->producer_sleeps);
+  }
   // Asks to be woken when there is a frame. False: there is one already (or never will be).
   bool sleep_until_frame() noexcept {
     ask_for_signal();

