@@ -70,6 +70,14 @@ double wire_factor(const spec::TrafficSpec& t) {
   return (payload + kPerPacket) / std::max(payload, 1.0);
 }
 
+// The most that a flow's work requests let through, octets of payload a nanosecond: `latency_ns` passes until the first octet
+// of a message has come, and as much until its ACK is back.
+double window_rate(const spec::TrafficSpec& t, double limit_bps, double latency_ns) {
+  const double message = t.roce.message;
+  const double round_ns = message * 8e9 / limit_bps + 2 * latency_ns;
+  return t.roce.qps * t.roce.outstanding * message / std::max(round_ns, 1.0);
+}
+
 const spec::TrafficSpec* traffic_of(const spec::Lab& lab, const std::string& flow) {
   const auto found = std::ranges::find(lab.traffic, flow.substr(0, flow.find('/')), &spec::TrafficSpec::name);
   return found == lab.traffic.end() ? nullptr : &*found;
@@ -140,9 +148,11 @@ std::vector<FlowDamage> flow_damages(const spec::Lab& lab, const HuntJson& repor
     d.complete = f["fct_ns"].is_number();
     if (!d.complete) d.fct_ns = std::max(end_ns - d.start_ns, alone);
     const double limit = number(f, "limit_bps", 0);
-    fluid.push_back({d.octets, d.start_ns, d.octets / alone, wire_factor(*traffic), path});
     // What is not rate is latency: it is there however the links are shared.
     d.ideal_ns = limit > 0 ? std::max(0.0, alone - d.octets * 8e9 / limit) : 0;
+    double most = d.octets / alone;
+    if (traffic->has_messages() && limit > 0) most = std::min(most, window_rate(*traffic, limit, d.ideal_ns));
+    fluid.push_back({d.octets, d.start_ns, most, wire_factor(*traffic), path});
     out.push_back(std::move(d));
   }
   std::vector<double> capacities;  // octets a nanosecond

@@ -35,9 +35,10 @@ struct FlowDamage {
 
 // FCT of each flow of a report if all flows shared links perfectly: fluid, with max-min fair rates at every instant
 // (control/estimate/max_min.h) over all shortest paths, plus latency; never less than its FCT on an empty fabric
-// (report.json: ideal_ns). Framing is counted; ACKs are not. `faults` of the lab slow down the ideal as well, for the
-// whole run: rates are reduced, links that are down or flap are not there, slow hosts have slow links. Flows that end
-// at a host that a PFC storm, or a dead link, cuts off have no ideal and are left out: their own damage says nothing.
+// (report.json: ideal_ns), and no faster than the messages that it may have outstanding let it be. Framing is counted; ACKs
+// are not. `faults` of the lab slow down the ideal as well, for the whole run: rates are reduced, links that are down or flap
+// are not there, slow hosts have slow links. Flows that end at a host that a PFC storm, or a dead link, cuts off have no
+// ideal and are left out: their own damage says nothing.
 // `lab` is that of the run.
 std::vector<FlowDamage> flow_damages(const spec::Lab& lab, const nlohmann::ordered_json& report);
 

@@ -76,6 +76,16 @@ TEST(Damage, WhatAFaultTakesFromTheFabricIsNoDamage) {
   EXPECT_TRUE(flow_damages(incast("[{ name: f1, on: h1, pfc-storm: 3, for: 1ms }]"), report(kFair, kFair)).empty());
 }
 
+TEST(Damage, WhatAWindowKeepsBackIsNoDamage) {
+  spec::Lab lab = incast();
+  lab.traffic[0].roce.message = 256;
+  // Four messages of 256 octets for each round trip of twice 2 us.
+  const double slow = kOctets / (4 * 256 / (256 * 8e9 / kLimit + 2 * 2000)) + 2000;
+  EXPECT_GT(slow, 40 * kFair);
+  EXPECT_NEAR(damage_of(Hurt::kP99, lab, report(slow, slow)).value, 0, 0.01);
+  EXPECT_NEAR(damage_of(Hurt::kP99, lab, report(2 * slow, 2 * slow)).value, 0.5, 0.01);
+}
+
 TEST(Damage, SignsLeadTheSearchWhereDamageIsAlike) {
   const Damage calm = damage_of(Hurt::kJct, incast(), report(kFair, kFair));
   const Damage paused = damage_of(Hurt::kJct, incast(), report(kFair, kFair, 0.9));
