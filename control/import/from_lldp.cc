@@ -1,7 +1,6 @@
 #include "control/import/from_lldp.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -13,7 +12,7 @@
 
 #include "control/base/json_text.h"
 #include "control/base/short_quote.h"
-#include "control/import/sonic_ports.h"
+#include "control/import/port_list.h"
 #include "control/spec/spec.h"
 #include "control/spec/spec_error.h"
 
@@ -27,22 +26,6 @@ struct LinkEnd {
   std::string interface;
   auto operator<=>(const LinkEnd&) const = default;
 };
-
-// The numbers of a name as numbers, so that Ethernet4 comes before Ethernet12 and 1/2 before 1/10.
-std::vector<unsigned long> digits_of(const std::string& name) {
-  std::vector<unsigned long> out;
-  for (std::size_t i = 0; i < name.size();) {
-    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
-      ++i;
-      continue;
-    }
-    unsigned long n = 0;
-    for (; i < name.size() && std::isdigit(static_cast<unsigned char>(name[i])) != 0; ++i)
-      n = n * 10 + static_cast<unsigned long>(name[i] - '0');
-    out.push_back(n);
-  }
-  return out;
-}
 
 const LldpJson* member(const LldpJson& json, const char* key) {
   return json.is_object() && json.contains(key) ? &json[key] : nullptr;

@@ -44,7 +44,7 @@ std::vector<std::string> differing(const Thresholds& base, const Thresholds& oth
 
 class QosWriter {
  public:
-  explicit QosWriter(const SonicSwitch& from) : from_(from) {}
+  explicit QosWriter(const SwitchConfig& from) : from_(from) {}
 
   QosText write() {
     out_.profile = "qos:\n  default:\n";
@@ -60,7 +60,9 @@ class QosWriter {
   }
 
   void code_points() {
-    const SonicMaps& maps = from_.maps;
+    const ClassMaps& maps = from_.maps;
+    for (const std::string& source : from_.sources_of_maps)
+      out_.profile += fmt::format("    # {}\n", printable(source));
     std::vector<std::string> items;
     if (maps.trust_pcp) {
       for (std::size_t pcp = 0; pcp < maps.class_of_pcp.size(); ++pcp)
@@ -84,6 +86,7 @@ class QosWriter {
     scheduling(c, lossless, keys, sources);
     if (keys.empty() && by_rate.empty() && !from_.maps.is_reached[c]) return;
     if (!by_rate.empty()) keys.push_back("by-rate: { " + fmt::format("{}", fmt::join(by_rate, ", ")) + " }");
+    for (const std::string& source : from_.sources[c]) out_.profile += fmt::format("      # {}\n", printable(source));
     if (!sources.empty()) out_.profile += printable(fmt::format("      # {}", fmt::join(sources, "; "))) + "\n";
     out_.profile += fmt::format("      {}: {{ {} }}\n", c, keys.empty() ? "weight: 1" : wrapped(keys, 11, 11));
   }
@@ -102,7 +105,7 @@ class QosWriter {
       const std::optional<GroupBuffer>& g = from_.buffers.groups[i][c];
       all.push_back(thresholds_of(g));
       reserved.push_back(g ? g->reserved : 0);
-      if (g) profiles.insert(g->profile);
+      if (g && !g->profile.empty()) profiles.insert(g->profile);
     }
     const Thresholds base = most_common(all);
     const std::vector<std::string> said = differing({}, base);
@@ -112,7 +115,7 @@ class QosWriter {
                                std::ranges::any_of(all, [](const Thresholds& t) { return t.headroom.has_value(); });
     if (lossless && said_headroom) keys.emplace_back("accept-loss: true");
     if (const std::int64_t most = most_common(reserved); most > 0) keys.push_back(octets("reserved", most));
-    if (std::set(reserved.begin(), reserved.end()).size() > 1)
+    if (std::set(reserved.begin(), reserved.end()).size() > 1)  // of SONiC alone
       note(fmt::format("BUFFER_PROFILE: size of priority group {}: not the same at all ports; that of most is taken",
                        from_.maps.group_of_class[c]));
     if (!profiles.empty())
@@ -135,7 +138,7 @@ class QosWriter {
         by_rate.push_back(fmt::format("{}: {{ {} }}", rate_text(speed), fmt::join(keys, ", ")));
     }
     for (std::size_t i = 0; i < from_.ports.size(); ++i) {
-      const SonicPort& port = from_.ports[i];
+      const PortConfig& port = from_.ports[i];
       if (!port.linked) continue;
       std::vector<std::string> keys;
       if (lossless && !from_.maps.has_pfc[i][c]) keys.emplace_back("pfc: off");
@@ -148,11 +151,12 @@ class QosWriter {
   void queue(std::size_t c, bool lossless, std::vector<std::string>& keys, std::vector<std::string>& sources) {
     const std::optional<QueueBuffer>& q = from_.buffers.queues[c];
     if (!q) return;
-    sources.push_back(fmt::format("queue: {}", q->profile));
+    if (!q->profile.empty()) sources.push_back(fmt::format("queue: {}", q->profile));
     if (lossless) {
       if (q->limit || q->alpha_exponent)
-        note(fmt::format("BUFFER_PROFILE|{}: {} (the queue of a lossless class has no limit)", q->profile,
-                         q->limit ? "static_th" : "dynamic_th"));
+        note(q->profile.empty() ? fmt::format("class {}: the limit of the queue (that of a lossless class has none)", c)
+                                : fmt::format("BUFFER_PROFILE|{}: {} (the queue of a lossless class has no limit)",
+                                              q->profile, q->limit ? "static_th" : "dynamic_th"));
     } else if (q->limit) {
       keys.push_back(octets("queue-limit", *q->limit));
     } else if (q->alpha_exponent) {
@@ -174,21 +178,23 @@ class QosWriter {
     if (!q.wred) return;
     if (q.wred->marks)
       keys.push_back(fmt::format("ecn: {{ kmin: {}B, kmax: {}B, pmax: {}%{} }}", q.wred->min, q.wred->max,
-                                 q.wred->percent, lossless ? "" : ", drop-not-ect: true"));
+                                 q.wred->percent, lossless || !q.wred->drops_others ? "" : ", drop-not-ect: true"));
     else if (!lossless)
       keys.push_back(
           fmt::format("drop: {{ min: {}B, max: {}B, probability: {}% }}", q.wred->min, q.wred->max, q.wred->percent));
     else
-      note(fmt::format("WRED_PROFILE|{}: green thresholds (lossless class {} has no early drops)", q.names, c));
+      note(q.names.empty() ? fmt::format("class {}: early drops (a lossless class has none)", c)
+                           : fmt::format("WRED_PROFILE|{}: green thresholds (lossless class {} has no early drops)",
+                                         q.names, c));
   }
 
-  const SonicSwitch& from_;
+  const SwitchConfig& from_;
   QosText out_;
 };
 
 }  // namespace
 
-QosText qos_text(const SonicSwitch& from) { return QosWriter(from).write(); }
+QosText qos_text(const SwitchConfig& from) { return QosWriter(from).write(); }
 
 std::string wrapped(const std::vector<std::string>& items, std::size_t used, std::size_t indent) {
   std::string out;

@@ -1,11 +1,11 @@
-// The QoS profile of a SONiC switch as YAML.
+// The QoS profile of a switch as YAML.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "control/import/sonic_switch.h"
+#include "control/import/switch_config.h"
 
 namespace railyard::importing {
 
@@ -15,7 +15,7 @@ struct QosText {
   std::vector<std::string> notes;                 // what the profile cannot say
 };
 
-QosText qos_text(const SonicSwitch& from);
+QosText qos_text(const SwitchConfig& from);
 
 // `items` joined by commas, broken where a line would have more than 120 columns; `indent` of the lines after the
 // first.

@@ -25,15 +25,15 @@ struct BufferProfile {
 
 class BufferReader {
  public:
-  BufferReader(const ConfigDb& db, const std::vector<SonicPort>& ports, const SonicMaps& maps,
+  BufferReader(const ConfigDb& db, const std::vector<PortConfig>& ports, const ClassMaps& maps,
                const PgProfileLookup& lookup)
       : db_(db), ports_(ports), maps_(maps), lookup_(lookup) {
     index("BUFFER_PG", pg_rows_);
     index("BUFFER_QUEUE", queue_rows_);
   }
 
-  SonicBuffers read() {
-    SonicBuffers out;
+  SwitchBuffers read() {
+    SwitchBuffers out;
     out.groups.resize(ports_.size());
     for (std::size_t i = 0; i < ports_.size(); ++i)
       for (std::size_t c = 0; c < kClasses; ++c) out.groups[i][c] = group(i, c);
@@ -103,7 +103,7 @@ class BufferReader {
     if (!group.xon_offset && group.limit && xon && *xon < *group.limit) group.xon_offset = *group.limit - *xon;
   }
 
-  GroupBuffer from_lookup(const SonicPort& port, std::int64_t speed, const std::string& cable) const {
+  GroupBuffer from_lookup(const PortConfig& port, std::int64_t speed, const std::string& cable) const {
     const PgProfile* const row = lookup_.find(speed, cable);
     if (row == nullptr)
       port.row->fail("speed",
@@ -120,7 +120,7 @@ class BufferReader {
   }
 
   // "pg_lossless_100000_5m_profile", which SONiC makes of the table when a port comes up.
-  std::optional<GroupBuffer> from_name(const SonicPort& port, const std::string& name) const {
+  std::optional<GroupBuffer> from_name(const PortConfig& port, const std::string& name) const {
     const std::vector<std::string> words = split(name, '_');
     if (lookup_.file().empty() || words.size() < 5 || words[0] != "pg" || words[1] != "lossless") return std::nullopt;
     const std::optional<std::int64_t> speed = whole_number(words[2]);
@@ -186,7 +186,7 @@ class BufferReader {
   }
 
   // Several classes of one priority group: the first has what is reserved for all.
-  void share_reserved(SonicBuffers& out) const {
+  void share_reserved(SwitchBuffers& out) const {
     for (auto& of_port : out.groups) {
       std::set<int> seen;
       for (std::size_t c = 0; c < kClasses; ++c)
@@ -203,7 +203,7 @@ class BufferReader {
   }
 
   // What lossless groups of all links set aside: their headroom, and with `with_reserved` what is reserved.
-  std::int64_t set_aside(const SonicBuffers& buffers, bool with_reserved) const {
+  std::int64_t set_aside(const SwitchBuffers& buffers, bool with_reserved) const {
     std::int64_t out = 0;
     for (std::size_t i = 0; i < ports_.size(); ++i)
       for (std::size_t c = 0; c < kClasses; ++c)
@@ -212,7 +212,7 @@ class BufferReader {
     return out;
   }
 
-  PacketMemory memory(SonicBuffers& buffers) const {
+  PacketMemory memory(SwitchBuffers& buffers) const {
     PacketMemory out;
     const Row* const pool = ingress_pool();
     std::int64_t largest_egress = 0;
@@ -265,7 +265,7 @@ class BufferReader {
   }
 
   // Of all links with lossless groups: their profiles' `size` holds the headroom, and so it lies outside of the pool.
-  bool holds_headroom(const SonicBuffers& buffers) const {
+  bool holds_headroom(const SwitchBuffers& buffers) const {
     for (std::size_t i = 0; i < ports_.size(); ++i)
       for (std::size_t c = 0; c < kClasses; ++c)
         if (const auto& g = buffers.groups[i][c]; ports_[i].linked && maps_.has_pfc[i][c] && g && g->holds_headroom)
@@ -274,7 +274,7 @@ class BufferReader {
   }
 
   // Some lossless group of a link has headroom that nobody says.
-  bool needs_computed(const SonicBuffers& buffers) const {
+  bool needs_computed(const SwitchBuffers& buffers) const {
     for (std::size_t i = 0; i < ports_.size(); ++i)
       for (std::size_t c = 0; c < kClasses; ++c)
         if (ports_[i].linked && maps_.has_pfc[i][c] && !buffers.groups[i][c]->headroom) return true;
@@ -282,8 +282,8 @@ class BufferReader {
   }
 
   const ConfigDb& db_;
-  const std::vector<SonicPort>& ports_;
-  const SonicMaps& maps_;
+  const std::vector<PortConfig>& ports_;
+  const ClassMaps& maps_;
   const PgProfileLookup& lookup_;
   Rows pg_rows_;
   Rows queue_rows_;
@@ -292,7 +292,7 @@ class BufferReader {
 
 }  // namespace
 
-SonicBuffers read_buffers(const ConfigDb& db, const std::vector<SonicPort>& ports, const SonicMaps& maps,
+SwitchBuffers read_buffers(const ConfigDb& db, const std::vector<PortConfig>& ports, const ClassMaps& maps,
                           const PgProfileLookup& lookup) {
   return BufferReader(db, ports, maps, lookup).read();
 }

@@ -15,7 +15,7 @@ const char* const kOneProfile = "not as at most ports; a switch has one QoS prof
 
 class MapReader {
  public:
-  MapReader(const ConfigDb& db, const std::vector<SonicPort>& ports) : db_(db), ports_(ports), rows_(ports.size()) {
+  MapReader(const ConfigDb& db, const std::vector<PortConfig>& ports) : db_(db), ports_(ports), rows_(ports.size()) {
     for (const Row& row : db.table("PORT_QOS_MAP")) {
       if (row.key() == "global") {
         global_ = &row;
@@ -23,7 +23,7 @@ class MapReader {
         continue;
       }
       for (const std::string& name : split(row.key())) {
-        const SonicPort& port = port_named(ports, name, row);
+        const PortConfig& port = port_named(ports, name, row);
         const Row*& of_port = rows_[static_cast<std::size_t>(port.number - 1)];
         if (of_port != nullptr) row.fail("", fmt::format("a duplicate of port {}", name), "each port once");
         of_port = &row;
@@ -31,8 +31,8 @@ class MapReader {
     }
   }
 
-  SonicMaps read() {
-    SonicMaps out;
+  ClassMaps read() {
+    ClassMaps out;
     read_code_points(out);
     const std::array<int, 8> queue = by_tc("tc_to_queue_map", "TC_TO_QUEUE_MAP");
     const std::array<int, 8> group = by_tc("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP");
@@ -102,7 +102,7 @@ class MapReader {
     return out;
   }
 
-  void read_code_points(SonicMaps& out) {
+  void read_code_points(ClassMaps& out) {
     const Named dscp = common("dscp_to_tc_map", "DSCP_TO_TC_MAP");
     const Named pcp = common("dot1p_to_tc_map", "DOT1P_TO_TC_MAP");
     // What no map lists is TC 0.
@@ -124,7 +124,7 @@ class MapReader {
     return out;
   }
 
-  void read_pfc(SonicMaps& out) {
+  void read_pfc(ClassMaps& out) {
     const std::array<int, 8> queue = by_tc("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE");
     std::map<int, int> group;
     if (const Named map = common("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"); map.row != nullptr)
@@ -156,7 +156,7 @@ class MapReader {
     }
   }
 
-  static std::string reached(const SonicMaps& maps) {
+  static std::string reached(const ClassMaps& maps) {
     std::vector<std::size_t> out;
     for (std::size_t c = 0; c < kClasses; ++c)
       if (maps.is_reached[c]) out.push_back(c);
@@ -164,13 +164,13 @@ class MapReader {
   }
 
   const ConfigDb& db_;
-  const std::vector<SonicPort>& ports_;
+  const std::vector<PortConfig>& ports_;
   const Row* global_ = nullptr;
   std::vector<const Row*> rows_;  // by port
 };
 
 }  // namespace
 
-SonicMaps read_maps(const ConfigDb& db, const std::vector<SonicPort>& ports) { return MapReader(db, ports).read(); }
+ClassMaps read_maps(const ConfigDb& db, const std::vector<PortConfig>& ports) { return MapReader(db, ports).read(); }
 
 }  // namespace railyard::importing

@@ -1,17 +1,11 @@
 #include "control/import/sonic_ports.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <set>
 
 #include <fmt/format.h>
 
 namespace railyard::importing {
 namespace {
-
-constexpr std::array<std::int64_t, 13> kSpeeds{1'000,  2'500,   5'000,   10'000,  20'000,  25'000,   40'000,
-                                               50'000, 100'000, 200'000, 400'000, 800'000, 1'600'000};
 
 // Of "Ethernet124"; 0 without digits.
 std::int64_t last_number(const std::string& name) {
@@ -19,7 +13,7 @@ std::int64_t last_number(const std::string& name) {
   return whole_number(std::string_view(name).substr(end == std::string::npos ? 0 : end + 1)).value_or(0);
 }
 
-bool is_up(const SonicPort& port, bool anyone_says) {
+bool is_up(const PortConfig& port, bool anyone_says) {
   const std::string* const status = port.row->find("admin_status");
   // Down is SONiC's default. A part of a configuration, with nothing said of any port, would then have no links.
   if (status == nullptr) return !anyone_says;
@@ -28,7 +22,7 @@ bool is_up(const SonicPort& port, bool anyone_says) {
   return *status == "up";
 }
 
-bool is_external(const SonicPort& port) {
+bool is_external(const PortConfig& port) {
   const std::string* const role = port.row->find("role");
   if (role == nullptr || *role == "Ext") return true;
   port.row->leave("role", "the port leads inside the chassis: it has no link");
@@ -44,10 +38,10 @@ std::int64_t speed_of(const Row& row) {
   return *speed;
 }
 
-void read_cables(const ConfigDb& db, std::vector<SonicPort>& ports) {
+void read_cables(const ConfigDb& db, std::vector<PortConfig>& ports) {
   for (const Row& row : db.table("CABLE_LENGTH"))
     for (const Row::Field& field : row.fields()) {
-      const auto port = std::ranges::find(ports, field.name, &SonicPort::name);
+      const auto port = std::ranges::find(ports, field.name, &PortConfig::name);
       if (port == ports.end()) row.fail(field.name, fmt::format("the port '{}'", field.name), "a name in PORT");
       const std::string* const length = row.find(field.name);
       if (!length->ends_with('m') || whole_number(length->substr(0, length->size() - 1)).value_or(-1) < 0)
@@ -59,10 +53,10 @@ void read_cables(const ConfigDb& db, std::vector<SonicPort>& ports) {
     }
 }
 
-void read_neighbours(const ConfigDb& db, std::vector<SonicPort>& ports) {
+void read_neighbours(const ConfigDb& db, std::vector<PortConfig>& ports) {
   for (const Row& row : db.table("DEVICE_NEIGHBOR")) {
     const std::string* const local = row.find("local_port");
-    const auto port = std::ranges::find(ports, local != nullptr ? *local : row.key(), &SonicPort::name);
+    const auto port = std::ranges::find(ports, local != nullptr ? *local : row.key(), &PortConfig::name);
     if (port == ports.end())
       row.fail(local != nullptr ? "local_port" : "",
                fmt::format("the port '{}'", local != nullptr ? *local : row.key()), "a name in PORT");
@@ -74,18 +68,11 @@ void read_neighbours(const ConfigDb& db, std::vector<SonicPort>& ports) {
 
 }  // namespace
 
-std::string node_name(const std::string& name) {
-  std::string out;
-  for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '-';
-  while (out.starts_with('-') || out.starts_with('_')) out.erase(0, 1);
-  return out.substr(0, 56);
-}
-
-std::vector<SonicPort> read_ports(const ConfigDb& db, const std::string& switch_name) {
-  std::vector<SonicPort> ports;
+std::vector<PortConfig> read_ports(const ConfigDb& db, const std::string& switch_name) {
+  std::vector<PortConfig> ports;
   bool anyone_says = false;
   for (const Row& row : db.table("PORT")) {
-    SonicPort& port = ports.emplace_back();
+    PortConfig& port = ports.emplace_back();
     port.row = &row;
     port.name = row.key();
     anyone_says = anyone_says || row.find("admin_status") != nullptr;
@@ -93,26 +80,21 @@ std::vector<SonicPort> read_ports(const ConfigDb& db, const std::string& switch_
     if (const auto mtu = row.integer("mtu", 576, 9216)) port.mtu = *mtu;
   }
   if (ports.empty()) db.fail("PORT: found no ports, expected a table of ports with their speeds");
-  std::ranges::stable_sort(ports, {}, [](const SonicPort& p) { return last_number(p.name); });
+  std::ranges::stable_sort(ports, {}, [](const PortConfig& p) { return last_number(p.name); });
   read_cables(db, ports);
   read_neighbours(db, ports);
-  std::set<std::string> names{switch_name};
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    SonicPort& port = ports[i];
-    port.number = static_cast<int>(i) + 1;
-    port.linked = is_up(port, anyone_says) && is_external(port);
-    if (!port.linked) continue;
-    const std::string base = node_name(port.peer).empty() ? fmt::format("h{}", port.number) : node_name(port.peer);
-    port.peer = base;
-    for (int n = 2; !names.insert(port.peer).second; ++n) port.peer = fmt::format("{}-{}", base, n);
+    ports[i].number = static_cast<int>(i) + 1;
+    ports[i].linked = is_up(ports[i], anyone_says) && is_external(ports[i]);
   }
-  if (std::ranges::none_of(ports, &SonicPort::linked))
+  name_peers(ports, switch_name);
+  if (std::ranges::none_of(ports, &PortConfig::linked))
     db.fail("PORT: found no port with a link, expected admin_status: up at one or more");
   return ports;
 }
 
-const SonicPort& port_named(const std::vector<SonicPort>& ports, const std::string& name, const Row& row) {
-  const auto port = std::ranges::find(ports, name, &SonicPort::name);
+const PortConfig& port_named(const std::vector<PortConfig>& ports, const std::string& name, const Row& row) {
+  const auto port = std::ranges::find(ports, name, &PortConfig::name);
   if (port == ports.end()) row.fail("", fmt::format("the port '{}'", name), "a name in PORT");
   return *port;
 }

@@ -57,7 +57,7 @@ using Names = std::pair<std::optional<std::string>, std::optional<std::string>>;
 
 }  // namespace
 
-std::array<QueueSettings, kClasses> read_queues(const ConfigDb& db, const std::vector<SonicPort>& ports) {
+std::array<QueueSettings, kClasses> read_queues(const ConfigDb& db, const std::vector<PortConfig>& ports) {
   std::map<std::pair<std::string, int>, const Row*> rows;
   for (const Row& row : db.table("QUEUE")) {
     const std::vector<std::pair<std::string, int>> keys = ports_and_numbers(row, 63);
@@ -73,7 +73,7 @@ std::array<QueueSettings, kClasses> read_queues(const ConfigDb& db, const std::v
   for (std::size_t c = 0; c < kClasses; ++c) {
     std::vector<Names> of_linked;
     std::vector<const Row*> their_rows;
-    for (const SonicPort& port : ports) {
+    for (const PortConfig& port : ports) {
       const auto found = rows.find({port.name, static_cast<int>(c)});
       const Row* const row = found == rows.end() ? nullptr : found->second;
       Names names;

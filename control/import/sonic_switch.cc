@@ -11,7 +11,7 @@ constexpr std::int64_t kMostMilliseconds = 60'000;  // of the watchdog of a fabr
 constexpr std::int64_t kPollOfSonic = 100;          // without POLL_INTERVAL
 const char* const kOneWatchdog = "not as at most ports; a switch has one watchdog";
 
-void read_metadata(const ConfigDb& db, SonicSwitch& into) {
+void read_metadata(const ConfigDb& db, SwitchConfig& into) {
   into.hostname = "sonic";
   if (const Row* const row = db.find("DEVICE_METADATA", "localhost")) {
     if (const std::string* name = row->find("hostname"); name != nullptr && !node_name(*name).empty())
@@ -21,15 +21,15 @@ void read_metadata(const ConfigDb& db, SonicSwitch& into) {
   into.name = node_name(into.hostname);
 }
 
-void read_watchdog(const ConfigDb& db, SonicSwitch& into) {
+void read_watchdog(const ConfigDb& db, SwitchConfig& into) {
   into.watchdog_poll = kPollOfSonic;
   if (const Row* const global = db.find("PFC_WD", "GLOBAL"))
     into.watchdog_poll = global->integer("POLL_INTERVAL", 1, kMostMilliseconds).value_or(kPollOfSonic);
-  std::vector<std::optional<SonicWatchdog>> of_port(into.ports.size());
+  std::vector<std::optional<WatchdogConfig>> of_port(into.ports.size());
   std::vector<const Row*> rows(into.ports.size());
   for (const Row& row : db.table("PFC_WD")) {
     if (row.key() == "GLOBAL") continue;
-    SonicWatchdog w;
+    WatchdogConfig w;
     const auto detect = row.integer("detection_time", into.watchdog_poll, kMostMilliseconds);
     const auto restore = row.integer("restoration_time", into.watchdog_poll, kMostMilliseconds);
     const std::string* const action = row.find("action");
@@ -45,7 +45,7 @@ void read_watchdog(const ConfigDb& db, SonicSwitch& into) {
       rows[i] = &row;
     }
   }
-  std::vector<std::optional<SonicWatchdog>> of_lossless;  // linked ports with PFC
+  std::vector<std::optional<WatchdogConfig>> of_lossless;  // linked ports with PFC
   for (std::size_t i = 0; i < into.ports.size(); ++i) {
     bool pauses = false;
     for (const bool on : into.maps.has_pfc[i]) pauses = pauses || on;
@@ -57,7 +57,7 @@ void read_watchdog(const ConfigDb& db, SonicSwitch& into) {
       for (const char* field : {"detection_time", "restoration_time", "action"}) rows[i]->leave(field, kOneWatchdog);
 }
 
-void read_trimming(const ConfigDb& db, SonicSwitch& into) {
+void read_trimming(const ConfigDb& db, SwitchConfig& into) {
   const Row* const row = db.find("SWITCH_TRIMMING", "GLOBAL");
   bool asked = false;
   for (const auto& queue : into.buffers.queues) asked = asked || (queue && queue->trims);
@@ -68,7 +68,7 @@ void read_trimming(const ConfigDb& db, SonicSwitch& into) {
           "(BUFFER_PROFILE: packet_discard_action)");
     return;
   }
-  SonicTrimming out;
+  TrimmingConfig out;
   const std::string* const dscp = row->find("dscp_value");
   const std::string* const queue = row->find("queue_index");
   const auto size = row->integer("size", 96, 9238);  // what a fabric file allows
@@ -96,14 +96,8 @@ void read_trimming(const ConfigDb& db, SonicSwitch& into) {
 
 }  // namespace
 
-bool SonicSwitch::is_lossless(std::size_t c) const {
-  for (std::size_t i = 0; i < ports.size(); ++i)
-    if (ports[i].linked && maps.has_pfc[i][c]) return true;
-  return false;
-}
-
-SonicSwitch read_switch(const ConfigDb& db, const PgProfileLookup& lookup) {
-  SonicSwitch out;
+SwitchConfig read_switch(const ConfigDb& db, const PgProfileLookup& lookup) {
+  SwitchConfig out;
   read_metadata(db, out);
   out.ports = read_ports(db, out.name);
   out.maps = read_maps(db, out.ports);
