@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMostSenders = 32;
 constexpr int kUsualDscp = 26;  // of RoCE
+constexpr int kUsualPathMtu = 4096;
+constexpr std::int64_t kRoceHeaders = 60;  // octets of the IP packet that are no payload
 
 // Small letters, digits and '-', as the name of a lab.
 std::string lab_name(const std::string& name) {
@@ -129,6 +131,15 @@ class FabricText {
     return fmt::format("dscp: {}", first == map.end() ? 0 : first - map.begin());
   }
 
+  // Payload that fits into the MTU of all links of the incast; empty if the default does.
+  std::string path_mtu() const {
+    std::int64_t least = linked_[0]->mtu;
+    for (std::size_t i = 1; i <= senders(); ++i) least = std::min(least, linked_[i]->mtu);
+    int fits = kUsualPathMtu;
+    while (fits > 256 && fits + kRoceHeaders > least) fits /= 2;
+    return fits == kUsualPathMtu ? "" : fmt::format("    path-mtu: {}\n", fits);
+  }
+
   std::string traffic() const {
     if (linked_.size() < 2) return "";
     std::vector<std::string> from;
@@ -137,8 +148,8 @@ class FabricText {
     return fmt::format(
         "traffic:\n  - name: incast\n    pattern: incast\n    from: [{}]\n    to: {}\n    transport: roce\n    {}  # "
         "class {}\n"
-        "    message: 1MB\n    bytes: 2MB\n",
-        wrapped(from, 11, 11), linked_[0]->peer, code_point(c), c);
+        "    message: 1MB\n    bytes: 2MB\n{}",
+        wrapped(from, 11, 11), linked_[0]->peer, code_point(c), c, path_mtu());
   }
 
   const SwitchConfig& from_;

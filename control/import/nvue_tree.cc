@@ -16,6 +16,7 @@ namespace {
 
 using spec::Tree;
 
+constexpr std::size_t kLongList = 30;
 constexpr const char* kExpected = "what `nv config show` prints: a list with `- header:` and `- set:`";
 
 // The first line that is neither blank nor a comment nor "---".
@@ -132,8 +133,14 @@ bool NvueTree::has_understood(const Tree& tree) const {
 }
 
 std::string NvueTree::path(const Tree& tree) const {
+  if (&tree == set_) return "set";
   const std::string prefix = set_ == nullptr ? "" : set_->path + ".";
-  return !prefix.empty() && tree.path.starts_with(prefix) ? tree.path.substr(prefix.size()) : tree.path;
+  std::string out = !prefix.empty() && tree.path.starts_with(prefix) ? tree.path.substr(prefix.size()) : tree.path;
+  // Of a long list of interfaces, the first and the last.
+  const std::size_t first = out.find(',');
+  const std::size_t last = out.rfind(',');
+  if (first != last && last - first > kLongList) out = out.substr(0, first) + ",.." + out.substr(last);
+  return out;
 }
 
 void NvueTree::collect(const Tree& tree, std::vector<std::string>& into) const {
