@@ -70,7 +70,7 @@ class EosReader {
       names.push_back(line->words[2]);
     }
     config_.fail(by, fmt::format("service-profile '{}'", by.words[1]),
-                 names.empty() ? "the name of a `qos profile`, of which there is none"
+                 names.empty() ? "the name of a `qos profile`; the file has none"
                                : fmt::format("the name of a `qos profile`: {}", fmt::join(names, ", ")));
   }
 

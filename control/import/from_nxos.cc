@@ -114,6 +114,7 @@ class NxosReader {
     }
     read_maps(most.first);
     const std::array<NxosQueue, kClasses> queues = read_nxos_queues(config_, most.second);
+    check_levels(queues);
     for (std::size_t c = 0; c < kClasses; ++c) {
       out_.queues[c] = queues[c].settings;
       out_.buffers.queues[c] = queues[c].buffer;
@@ -123,6 +124,19 @@ class NxosReader {
           config_.remark(*line, line->text, "a weight is at least 1");
       }
     }
+  }
+
+  // NX-OS serves level 1 first, a fabric file the strict class with the highest number.
+  void check_levels(const std::array<NxosQueue, kClasses>& queues) const {
+    long long above = 0;  // the highest level of the classes with higher numbers
+    for (std::size_t c = kClasses; c-- > 0;)
+      for (const ConfigLine* line : queues[c].lines) {
+        const auto level = line->words[0] == "priority" ? config_.number_after(*line, "level", 1, 8) : std::nullopt;
+        if (!level) continue;
+        if (*level < above)
+          config_.remark(*line, line->text, "strict classes with higher numbers are served first in a fabric file");
+        above = std::max(above, *level);
+      }
   }
 
   void leave_policy(const LinePort& port, const std::string& place) const {

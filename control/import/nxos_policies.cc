@@ -184,7 +184,7 @@ const ConfigLine* nxos_policy(const RunningConfig& config, std::string_view type
     return nullptr;
   }
   config.fail(by, fmt::format("service-policy '{}'", name),
-              names.empty() ? fmt::format("the name of a `policy-map type {}`, of which there is none", type)
+              names.empty() ? fmt::format("the name of a `policy-map type {}`; the file has none", type)
                             : fmt::format("the name of a `policy-map type {}`: {}", type, fmt::join(names, ", ")));
 }
 

@@ -122,6 +122,11 @@ std::string import_files(const ImportOptions& o) {
     if (!o.lookup.empty()) lookup.emplace(spec::read_file(o.lookup), o.lookup);
     return importing::from_sonic(text, file, lookup.value_or(importing::PgProfileLookup()), o.qos_only);
   }
+  if (!text.contains("topology"))
+    throw spec::SpecError({}, fmt::format("{}: found none of the formats that import reads; expected config_db.json of "
+                                          "SONiC, the output of `nv config show` (Cumulus Linux), a running-config of "
+                                          "EOS or NX-OS, or a file of LLDP, containerlab or ASTRA-sim",
+                                          file));
   none_of_sonic("containerlab");
   refuse(!o.trace.empty(), "--trace", "containerlab", kAstraSimFile);
   return exporting::from_containerlab(text, file, o.switches);

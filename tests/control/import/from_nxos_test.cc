@@ -158,6 +158,16 @@ TEST(FromNxos, APauseOfAnotherPriorityIsListed) {
               HasSubstr(": pause pfc-cos 4 (pauses of class 3 carry its own number in a fabric file)\n"));
 }
 
+TEST(FromNxos, LevelsThatAreNotInTheOrderOfTheClassesAreListed) {
+  SwitchSample config = nxos_sample();
+  config.change("    priority level 1\n", "    priority level 2\n")
+      .change("  class type queuing c-out-8q-q6\n    bandwidth remaining percent 0\n",
+              "  class type queuing c-out-8q-q6\n    priority level 1\n");
+  EXPECT_TRUE(class_in(nxos_lab(config), 6).strict);
+  EXPECT_THAT(nxos_imported(config),
+              HasSubstr(": priority level 1 (strict classes with higher numbers are served first in a fabric file)\n"));
+}
+
 TEST(FromNxos, WithoutAPolicyAllPacketsAreInGroup0) {
   SwitchSample config = nxos_sample();
   config.change_all("  service-policy type qos input QOS_CLASSIFICATION\n", "");
