@@ -25,6 +25,21 @@ TEST_F(ImportCommand, OneCommandLaterTheIncastHasRun) {
   EXPECT_EQ(report["flows"].size(), 32u);
 }
 
+// A leaf of Cumulus Linux, EOS and NX-OS each: senders are marked and paused, and the lossless class loses nothing.
+TEST_F(ImportCommand, AnIncastThroughALeafOfAnotherSystemMarksAndLosesNothing) {
+  for (const char* sample : {"imports/cumulus-leaf.yaml", "imports/eos-leaf.cfg", "imports/nxos-leaf.cfg"}) {
+    SCOPED_TRACE(sample);
+    const Outcome imported = railyard({"import", topology(sample), "-o", "lab.yaml"});
+    ASSERT_EQ(imported.exit_code, kOk) << imported.err;
+    const Outcome checked = railyard({"check", "lab.yaml"});
+    EXPECT_EQ(checked.exit_code, kOk) << checked.out << checked.err;
+    const Outcome ran = railyard({"run", "lab.yaml", "--json", "--expect", "drops == 0", "--expect", "ecn_marked > 0",
+                                  "--expect", "completed == 1"});
+    ASSERT_EQ(ran.exit_code, kOk) << ran.err;
+    EXPECT_EQ(nlohmann::json::parse(ran.out)["flows"].size(), 32u);
+  }
+}
+
 TEST_F(ImportCommand, PrintsToStandardOutputWithoutAFile) {
   const Outcome whole =
       railyard({"import", topology("imports/sonic-t0.json"), "--lookup", topology("imports/pg_profile_lookup.ini")});
@@ -56,9 +71,19 @@ TEST_F(ImportCommand, MistakesAreOneLine) {
   EXPECT_THAT(error(kInput, {"import", "other.json", "-o", "new.yaml"}),
               HasSubstr("other.json: found JSON with the keys a, expected SONiC's tables"));
   EXPECT_THAT(error(kInput, {"import", "none.json"}), HasSubstr("none.json"));
+  write("leaf.cfg", "qos map dscp 99 to traffic-class 3\ninterface Ethernet1\n");
+  EXPECT_THAT(error(kInput, {"import", "leaf.cfg"}),
+              HasSubstr("leaf.cfg:1: found dscp '99', expected numbers, 0..63"));
+  EXPECT_THAT(error(kUsage, {"import", "leaf.cfg", "--lookup", "config_db.json"}),
+              HasSubstr("--lookup: found with a file of EOS; expected config_db.json of SONiC"));
+  write("letter.txt", "Dear Sir or Madam\n");
+  EXPECT_THAT(error(kInput, {"import", "letter.txt"}),
+              HasSubstr("letter.txt: found none of the formats that import reads; expected config_db.json of SONiC"));
+  write("nothing.cfg", "");
+  EXPECT_THAT(error(kInput, {"import", "nothing.cfg"}), HasSubstr("nothing.cfg: found none of the formats"));
   write("lab.clab.yml", "name: x\ntopology: { nodes: { a: {} } }\n");
   EXPECT_THAT(error(kUsage, {"import", "lab.clab.yml", "--qos-only"}),
-              HasSubstr("--qos-only: found with a file of containerlab; expected config_db.json of SONiC"));
+              HasSubstr("--qos-only: found with a file of containerlab; expected a configuration of a switch"));
   EXPECT_THAT(error(kUsage, {"import", "config_db.json", "other.json"}),
               HasSubstr("FILE: found 2 files; expected one, several of LLDP, or two of ASTRA-sim"));
 }
