@@ -10,6 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "control/bench/shipped.h"
+#include "control/spec/yaml/parse.h"
+#include "control/spec/yaml/print.h"
+#include "control/sweep/plan.h"
 
 namespace railyard::bench {
 namespace {
@@ -42,6 +45,19 @@ const char* word(Status status) noexcept {
       return "not applicable";
   }
   return "";
+}
+
+std::vector<std::string> Sweep::sets(const SweepValue& value) const {
+  if (iteration) return {};
+  if (key != "settings") return sweep::Dimension{key, {value.value}}.sets(0);
+  std::vector<std::string> out;
+  const spec::Tree map = spec::parse_yaml(value.value, name);
+  for (const spec::Tree::Entry& e : map.as_map("a map of keys and values")) {
+    std::string text = spec::print_yaml_line(e.value);
+    while (text.ends_with('\n')) text.pop_back();
+    out.push_back(fmt::format("{}={}", e.key, text));
+  }
+  return out;
 }
 
 const std::vector<Clause>& clauses() {

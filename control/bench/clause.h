@@ -45,15 +45,19 @@ struct SweepValue {
   bool operator==(const SweepValue&) const = default;
 };
 
-// A parameter of the clause. Several keys of the fabric file may take the same value.
+// A parameter of the clause. Several keys of the fabric file may take the same value; with the key `settings` a value is a map
+// of keys and what each of them takes. With an iteration, the values are phases of it (phase.h), and the key takes their instants.
 struct Sweep {
   std::string name;                // "message": in tables and results
   std::string key;                 // "traffic.pairs.message+traffic.pairs.bytes"
   std::vector<std::string> draft;  // the names of the values that the draft lists; empty: it lists none
   std::vector<SweepValue> ci;
   std::vector<SweepValue> lab;
+  std::optional<std::size_t> iteration;
 
   const std::vector<SweepValue>& values(Profile profile) const noexcept { return profile == Profile::kCi ? ci : lab; }
+  // What --set has for a value; nothing of phases, whose instants are not known yet. Throws spec::SpecError: no map.
+  std::vector<std::string> sets(const SweepValue& value) const;
 };
 
 // What one profile makes of a clause.

@@ -2,39 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "control/bench/connection_figures.h"
+#include "control/bench/failure.h"
+#include "control/bench/kpi_parts.h"
+#include "control/bench/memory_growth.h"
+#include "control/bench/shared_links.h"
 #include "control/report/compare.h"
-#include "control/report/percentiles.h"
 #include "control/spec/value.h"
 
 namespace railyard::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::optional<double> number(const Json& j) { return j.is_number() ? std::optional(j.get<double>()) : std::nullopt; }
-
-const Json* pointed(const Json& report, const std::string& pointer) {
-  const nlohmann::json_pointer<std::string> p(pointer);
-  return report.contains(p) ? &report[p] : nullptr;
-}
-
-// A list of the report; an empty one if it has none.
-const Json& list_of(const Json& report, const char* name) {
-  static const Json kEmpty = Json::array();
-  const auto at = report.find(name);
-  return at == report.end() ? kEmpty : *at;
-}
-
-double fraction_of(const std::string& at) {
-  if (at == "min") return 0;
-  if (at == "p50") return 0.5;
-  if (at == "p95") return 0.95;
-  if (at == "p99") return 0.99;
-  if (at == "p999") return 0.999;
-  return 1;  // max
-}
+using Json = ReportJson;
 
 // A distribution of a report: so much of all samples is at or below each value.
 struct Distribution {
@@ -115,34 +95,13 @@ Value pooled(const Kpi& kpi, const std::vector<Trial>& trials) {
   return v;
 }
 
-// Times of the iterations of the first collective or job that completed, ns. The first one warms up and is left out if
-// there are others.
-std::vector<double> iterations(const Json& report) {
-  std::vector<double> out;
-  const Json* all = pointed(report, "/collectives/0/iterations");
-  if (all == nullptr) return out;
-  for (std::size_t i = all->size() > 1 ? 1 : 0; i < all->size(); ++i)
-    if (const auto ns = number((*all)[i]["time_ns"])) out.push_back(*ns);
-  return out;
-}
-
-double mean_of(const std::vector<double>& values) {
-  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-std::optional<double> statistic(std::vector<double> values, const std::string& at) {
-  if (values.empty()) return std::nullopt;
-  if (at == "mean") return mean_of(values);
-  std::ranges::sort(values);
-  if (at == "min") return values.front();
-  return report::nearest_rank(values, fraction_of(at));
-}
-
-Value of_iterations(const Kpi& kpi, const std::vector<Trial>& trials) {
+// Of the values that each trial has many of: the statistic of all of them together.
+template <class F>
+Value of_all(const Kpi& kpi, const std::vector<Trial>& trials, F f) {
   Value v{.pooled = true};
   std::vector<double> all;
   for (const Trial& t : trials) {
-    const std::vector<double> own = iterations(t.report);
+    const std::vector<double> own = f(t.report);
     if (const auto s = statistic(own, kpi.at)) v.by_trial.push_back(*s);
     all.insert(all.end(), own.begin(), own.end());
   }
@@ -151,12 +110,16 @@ Value of_iterations(const Kpi& kpi, const std::vector<Trial>& trials) {
   return v;
 }
 
+Value of_iterations(const Kpi& kpi, const std::vector<Trial>& trials) {
+  return of_all(kpi, trials, [&](const Json& report) { return iterations(report, kpi.of); });
+}
+
 // Percentiles are of times: a P99 of BusBW is that of the P99 of the time, its bad end.
 Value busbw(const Kpi& kpi, const std::vector<Trial>& trials) {
   Value v = of_iterations(kpi, trials);
   double bits = 0;
   for (const Trial& t : trials)
-    if (const Json* c = pointed(t.report, "/collectives/0"))
+    if (const Json* c = collective_of(t.report, kpi.of))
       bits = number((*c)["bytes"]).value_or(0) * 8 * number((*c)["busbw_factor"]).value_or(0);
   const auto rate = [&](double ns) { return ns > 0 ? bits / ns * 1e9 : 0; };
   for (double& x : v.by_trial) x = rate(x);
@@ -185,68 +148,6 @@ std::optional<double> jct_ratio(const Json& report, double b_acc_bps) {
   const double computing = number((*c)["job"].is_object() ? (*c)["job"]["compute_ns"] : Json(0.0)).value_or(0);
   const double roofline = computing + communication;
   return roofline > 0 ? std::optional(mean_of(times) / roofline) : std::nullopt;
-}
-
-// The first instant at which a link or switch failed; nothing: none did.
-std::optional<double> failed_at(const Json& report) {
-  const Json* at = pointed(report, "/reroutings/0/began_ns");
-  return at == nullptr ? std::nullopt : number(*at);
-}
-
-// The longest iteration that the failure falls into or that begins before routing is at rest, and all before the
-// failure.
-struct Failure {
-  double during = 0;
-  std::vector<double> steady;
-};
-std::optional<Failure> failure_of(const Json& report) {
-  const auto at = failed_at(report);
-  const Json* all = pointed(report, "/collectives/0/iterations");
-  if (!at || all == nullptr) return std::nullopt;
-  double rest = *at;
-  for (const auto& r : list_of(report, "reroutings"))
-    for (const char* end : {"last_change_ns", "last_lost_ns"})
-      if (const auto ns = number(r[end])) rest = std::max(rest, *ns);
-  Failure f;
-  for (std::size_t i = 0; i < all->size(); ++i) {
-    const auto time = number((*all)[i]["time_ns"]);
-    const auto start = number((*all)[i]["start_ns"]);
-    if (!time || !start) continue;
-    if (*start + *time < *at) {
-      if (i > 0) f.steady.push_back(*time);
-    } else if (*start <= rest) {
-      f.during = std::max(f.during, *time);
-    }
-  }
-  if (f.during == 0 || f.steady.empty()) return std::nullopt;
-  return f;
-}
-
-std::optional<double> loss_duration(const Json& report) {
-  std::optional<double> first, last;
-  for (const auto& r : list_of(report, "reroutings")) {
-    if (const auto ns = number(r["first_lost_ns"])) first = first ? std::min(*first, *ns) : *ns;
-    if (const auto ns = number(r["last_lost_ns"])) last = last ? std::max(*last, *ns) : *ns;
-  }
-  if (first && last) return *last - *first;
-  return list_of(report, "reroutings").empty() ? std::nullopt : std::optional(0.0);
-}
-
-std::optional<double> lost_while_rerouting(const Json& report) {
-  if (list_of(report, "reroutings").empty()) return std::nullopt;
-  double lost = 0;
-  for (const auto& r : list_of(report, "reroutings")) lost += number(r["lost_packets"]).value_or(0);
-  return lost;
-}
-
-std::optional<double> convergence(const Json& report) {
-  std::optional<double> longest;
-  for (const auto& r : list_of(report, "reroutings")) {
-    const auto began = number(r["began_ns"]);
-    const auto last = number(r["last_change_ns"]);
-    if (began && last) longest = std::max(longest.value_or(0), *last - *began);
-  }
-  return longest;
 }
 
 // Of all packets that receivers got, of traffic and collectives.
@@ -279,6 +180,42 @@ std::optional<double> per_second(const Json& report, const std::string& figure) 
   return x && to > from ? std::optional(*x / (to - from) * 1e9) : std::nullopt;
 }
 
+// KPIs of the iteration that a failure falls into.
+std::optional<double> of_failure(const std::string& function, const Json& report) {
+  const auto failure = failure_of(report);
+  if (!failure) return std::nullopt;
+  if (function == "failure-overhead") return failure->during - mean_of(failure->steady);
+  if (function == "failure-phase") return failure->phase / mean_of(failure->steady);
+  if (function == "recovery-time") return failure->recovered - failure->at;
+  return failure->during <= *statistic(failure->steady, "p99") ? 1 : 0;  // zero-impact
+}
+
+std::optional<double> of_memory(const Kpi& kpi, const Json& report) {
+  if (kpi.function == "memory") return memory_at(report, kpi.at);
+  if (kpi.function == "open-files") return open_files_grown(report);
+  const auto growth = memory_growth(report);
+  if (!growth) return std::nullopt;
+  return kpi.function == "memory-slope" ? growth->bytes_per_hour : growth->margin;
+}
+
+// Functions that have one number of a report.
+std::optional<double> of_report(const Kpi& kpi, const Json& report, double b_acc_bps) {
+  const std::string& f = kpi.function;
+  if (f == "jct-ratio") return jct_ratio(report, b_acc_bps);
+  if (f == "ecn-ratio") return ecn_ratio(report);
+  if (f == "per-second") return per_second(report, kpi.of);
+  if (f == "class-counter") return class_counter(report, kpi.of);
+  if (f == "setup-rate") return setup_rate(report);
+  if (f == "shared-links") return shared_links(report, kpi.of);
+  if (f == "loss-duration") return loss_duration(report);
+  if (f == "loss-by-rate") return loss_by_rate(report);
+  if (f == "packets-lost") return lost_while_rerouting(report);
+  if (f == "route-convergence") return route_convergence(report);
+  if (f.starts_with("memory") || f == "open-files") return of_memory(kpi, report);
+  if (f == "ratio" || f == "deviation" || f == "largest") return std::nullopt;  // compare_cases()
+  return of_failure(f, report);
+}
+
 }  // namespace
 
 double Value::min() const { return *std::ranges::min_element(by_trial); }
@@ -306,67 +243,19 @@ Value evaluate(const Kpi& kpi, const std::vector<Trial>& trials, double b_acc_bp
     v = of_iterations(kpi, trials);
   else if (f == "busbw")
     v = busbw(kpi, trials);
+  else if (f == "first-byte")
+    v = of_all(kpi, trials, first_bytes);
   else if (f == "busbw-efficiency") {
     v = busbw(kpi, trials);
     if (b_acc_bps <= 0) return {};
     for (double& x : v.by_trial) x /= b_acc_bps;
     if (v.value) v.value = *v.value / b_acc_bps;
-  } else if (f == "jct-ratio")
-    v = each(trials, [&](const Trial& t) { return jct_ratio(t.report, b_acc_bps); });
-  else if (f == "ecn-ratio")
-    v = each(trials, [](const Trial& t) { return ecn_ratio(t.report); });
-  else if (f == "per-second")
-    v = each(trials, [&](const Trial& t) { return per_second(t.report, kpi.of); });
-  else if (f == "class-counter")
-    v = each(trials, [&](const Trial& t) { return class_counter(t.report, kpi.of); });
-  else if (f == "loss-duration")
-    v = each(trials, [](const Trial& t) { return loss_duration(t.report); });
-  else if (f == "packets-lost")
-    v = each(trials, [](const Trial& t) { return lost_while_rerouting(t.report); });
-  else if (f == "route-convergence")
-    v = each(trials, [](const Trial& t) { return convergence(t.report); });
-  else if (f == "failure-overhead")
-    v = each(trials, [](const Trial& t) {
-      const auto failure = failure_of(t.report);
-      return failure ? std::optional(failure->during - mean_of(failure->steady)) : std::nullopt;
-    });
-  else if (f == "zero-impact")
-    v = each(trials, [](const Trial& t) -> std::optional<double> {
-      const auto failure = failure_of(t.report);
-      if (!failure) return std::nullopt;
-      return failure->during <= *statistic(failure->steady, "p99") ? 1 : 0;
-    });
+  } else {
+    v = each(trials, [&](const Trial& t) { return of_report(kpi, t.report, b_acc_bps); });
+  }
   for (double& x : v.by_trial) x *= kpi.scale;
   if (v.value) v.value = *v.value * kpi.scale;
   return v;
-}
-
-void compare_cases(const std::vector<Kpi>& kpis, std::vector<CaseValues>& cases) {
-  for (std::size_t k = 0; k < kpis.size(); ++k) {
-    const Kpi& kpi = kpis[k];
-    if (kpi.function != "ratio" && kpi.function != "deviation") continue;
-    const auto of = static_cast<std::size_t>(std::ranges::find(kpis, kpi.of, &Kpi::name) - kpis.begin());
-    if (of == kpis.size()) continue;
-    const auto& [param, value] = kpi.against;
-    for (CaseValues& c : cases) {
-      const Value& here = c.values[of];
-      std::optional<double> base;
-      if (kpi.function == "deviation") {
-        const auto said = std::ranges::find(c.params, param, &std::pair<std::string, std::string>::first);
-        if (said == c.params.end()) continue;
-        if (const auto size = spec::parse_size(said->second)) base = static_cast<double>(size->n);
-      } else {
-        std::vector<std::pair<std::string, std::string>> wanted = c.params;
-        for (auto& p : wanted)
-          if (p.first == param) p.second = value;
-        const auto other = std::ranges::find(cases, wanted, &CaseValues::params);
-        if (other != cases.end()) base = other->values[of].value;
-      }
-      if (!here.value || !base || *base == 0) continue;
-      const double shift = kpi.function == "deviation" ? 1 : 0;
-      c.values[k] = {(*here.value / *base - shift) * kpi.scale, {}, here.samples, here.pooled};
-    }
-  }
 }
 
 }  // namespace railyard::bench

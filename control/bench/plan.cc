@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/bench/cost.h"
 #include "control/compare/overrides.h"
 #include "control/spec/load.h"
 #include "control/spec/override_paths.h"
@@ -75,7 +76,8 @@ Plan plan(const Clause& clause, Profile profile, const std::filesystem::path& fi
   if (needs_transients(clause)) p.options.emplace_back("--transients");
   std::vector<sweep::Dimension> dimensions;
   for (const Sweep& s : clause.sweep) {
-    sweep::Dimension& d = dimensions.emplace_back(sweep::Dimension{s.key, {}});
+    // By its name: two parameters may set the same key.
+    sweep::Dimension& d = dimensions.emplace_back(sweep::Dimension{s.name, {}});
     for (const SweepValue& v : s.values(profile)) d.values.push_back(v.value);
   }
   const Strings columns = clause.columns.empty() ? Strings{""} : clause.columns;
@@ -86,13 +88,17 @@ Plan plan(const Clause& clause, Profile profile, const std::filesystem::path& fi
         c.sets = reduction.sets;
         if (!column.empty()) c.params.emplace_back("column", column);
         for (std::size_t d = 0; d < point.size(); ++d) {
-          c.params.emplace_back(clause.sweep[d].name, clause.sweep[d].values(profile)[point[d]].name);
-          c.sets = joined(c.sets, dimensions[d].sets(point[d]));
+          const Sweep& s = clause.sweep[d];
+          const SweepValue& value = s.values(profile)[point[d]];
+          c.params.emplace_back(s.name, value.name);
+          c.sets = joined(c.sets, s.sets(value));
+          if (s.iteration) c.moment = Moment{s.key, *s.iteration, *parse_phase(value.value)};
         }
         if (!column.empty()) c.sets = joined(c.sets, column_sets(p.file, c.sets, column));
         const spec::Lab lab = spec::load(p.file, p.search ? joined(c.sets, {p.search->set(0)}) : c.sets);
         c.fabric = facts_of(lab);
         c.transport = compare::facts_of(lab);
+        c.hops = expected_hops(lab, c.fabric);
       }
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("{}: {}", clause.id, error.what()));

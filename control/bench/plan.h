@@ -10,6 +10,7 @@
 
 #include "control/bench/clause.h"
 #include "control/bench/fabric_facts.h"
+#include "control/bench/phase.h"
 #include "control/compare/columns.h"
 #include "control/sweep/search_plan.h"
 
@@ -18,8 +19,10 @@ namespace railyard::bench {
 struct Case {
   std::vector<std::pair<std::string, std::string>> params;  // "column" first, if the clause has columns
   std::vector<std::string> sets;                            // of `railyard run`: "path=value"
+  std::optional<Moment> moment;                             // of a setting whose instant depends on the run
   FabricFacts fabric;
   compare::ColumnFacts transport;
+  double hops = 0;  // frames that switches forward in one run, roughly (cost.h)
 };
 
 struct Plan {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -6,14 +7,13 @@
 #include <fmt/ranges.h>
 
 #include "control/bench/clause.h"
+#include "control/bench/definition_parts.h"
+#include "control/bench/phase.h"
+#include "control/bench/read_kpi.h"
 #include "control/bench/shipped.h"
-#include "control/report/metrics/field_path.h"
-#include "control/report/metrics/metric.h"
-#include "control/report/summary.h"
 #include "control/spec/column.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
-#include "control/spec/suggest.h"
 #include "control/spec/value.h"
 #include "control/spec/yaml/parse.h"
 #include "control/spec/yaml/print.h"
@@ -25,76 +25,6 @@ namespace {
 
 using spec::Tree;
 
-void refuse_others(const Tree& map, const std::vector<std::string>& known) {
-  for (const Tree::Entry& e : map.as_map())
-    if (std::ranges::find(known, e.key) == known.end())
-      spec::fail_at(
-          e.place, spec::join_path(map.path, e.key),
-          fmt::format("unknown key{}; expected one of {}", spec::did_you_mean(e.key, known), fmt::join(known, ", ")));
-}
-
-const Tree& required(const Tree& map, const char* key) {
-  const Tree* value = map.find(key);
-  if (value == nullptr) map.fail(fmt::format("'{}' is missing; every definition of this kind has it", key));
-  return *value;
-}
-
-std::string text_of(const Tree& map, const char* key) { return required(map, key).as_text("a text"); }
-
-std::string text_or(const Tree& map, const char* key, std::string otherwise) {
-  const Tree* value = map.find(key);
-  return value == nullptr ? otherwise : value->as_text("a text");
-}
-
-// Maps are values too: they are written as --set has them.
-std::vector<std::string> texts(const Tree* list) {
-  std::vector<std::string> out;
-  if (list == nullptr) return out;
-  for (const Tree& item : list->as_list("a list"))
-    out.push_back(item.kind == Tree::Kind::kScalar ? item.text : spec::print_yaml_line(item));
-  for (std::string& s : out)
-    while (s.ends_with('\n')) s.pop_back();
-  return out;
-}
-
-// What a parser of the command line says against a value is said at the value.
-template <class F>
-auto checked(const Tree& at, F parse) {
-  try {
-    return parse();
-  } catch (const std::invalid_argument& error) {
-    at.fail(error.what());
-  }
-}
-
-void check_figure(const Tree& at, const std::string& name) {
-  if (name.starts_with('/')) {
-    if (const std::string problem = report::problem_of_pointer(name); !problem.empty()) at.fail(problem);
-    return;
-  }
-  const std::vector<std::string> known = report::known_figures();
-  if (std::ranges::find(known, name) != known.end()) return;
-  if (name.contains('.')) {
-    if (const auto field = report::find_field(name); !field) at.fail(field.error());
-    return;
-  }
-  at.fail(
-      fmt::format("no report has the figure '{}'{}; expected a figure of a report's summary (docs/metrics.md), a "
-                  "JSON pointer, or `function:`",
-                  name, spec::did_you_mean(name, known)));
-}
-
-void check_class_counter(const Tree& at, const std::string& name) {
-  std::vector<std::string> known;
-  for (const report::FieldList& list : report::report_fields())
-    if (list.path == "ports[].classes[]")
-      for (const report::Field& f : list.fields)
-        if (!f.name.contains('.')) known.emplace_back(f.name);
-  if (std::ranges::find(known, name) == known.end())
-    at.fail(fmt::format("classes of ports have no counter '{}'{}; expected one of {}", name,
-                        spec::did_you_mean(name, known), fmt::join(known, ", ")));
-}
-
 Status status_of(const Tree& at) {
   const std::string& said = at.as_text("implemented, deviation, not-yet or not-applicable");
   if (said == "implemented") return Status::kImplemented;
@@ -102,66 +32,6 @@ Status status_of(const Tree& at) {
   if (said == "not-yet") return Status::kNotYet;
   if (said == "not-applicable") return Status::kNotApplicable;
   at.fail(fmt::format("unknown status '{}'; expected implemented, deviation, not-yet or not-applicable", said));
-}
-
-Observed observed_of(const Tree& at) {
-  const std::string& said = at.as_text("a, b, c or x");
-  for (const Observed o : {Observed::kBoundary, Observed::kDevice, Observed::kEndpoint, Observed::kModel})
-    if (said == std::string(1, static_cast<char>(o))) return o;
-  at.fail(
-      fmt::format("'{}' is no observation point; expected a (NIC ports), b (counters of switches), c (endpoints) or x "
-                  "(only the model sees it)",
-                  said));
-}
-
-Kpi kpi_of(const Tree& t) {
-  refuse_others(
-      t, {"name", "unit", "figure", "function", "of", "at", "against", "scale", "observed", "primary", "reference"});
-  Kpi k;
-  k.name = text_of(t, "name");
-  k.unit = text_of(t, "unit");
-  k.observed = observed_of(required(t, "observed"));
-  k.figure = text_or(t, "figure", "");
-  k.function = text_or(t, "function", "");
-  k.of = text_or(t, "of", "");
-  k.at = text_or(t, "at", "");
-  k.reference = text_or(t, "reference", "");
-  k.primary = text_or(t, "primary", "false") == "true";
-  if (const Tree* scale = t.find("scale")) {
-    char* end = nullptr;
-    k.scale = std::strtod(scale->as_text("a number").c_str(), &end);
-    if (*end != '\0' || k.scale == 0)
-      scale->fail(fmt::format("found '{}'; expected a number other than 0", scale->text));
-  }
-  if (k.figure.empty() == k.function.empty()) t.fail("expected either `figure` or `function`");
-  if (!k.figure.empty()) {
-    check_figure(*t.find("figure"), k.figure);
-    return k;
-  }
-  const KpiFunction* f = find_function(k.function);
-  if (f == nullptr) {
-    std::vector<std::string> known;
-    for (const KpiFunction& known_function : kpi_functions()) known.emplace_back(known_function.name);
-    t.find("function")
-        ->fail(fmt::format("there is no function '{}'{}; expected one of {}", k.function,
-                           spec::did_you_mean(k.function, known), fmt::join(known, ", ")));
-  }
-  if (f->needs_of) static_cast<void>(required(t, "of"));
-  if (k.function == "class-counter") check_class_counter(*t.find("of"), k.of);
-  if (k.function == "per-second") check_figure(*t.find("of"), k.of);
-  if (k.function == "pooled" && !k.of.starts_with('/'))
-    t.find("of")->fail("expected a JSON pointer to a distribution, such as /traffic/0/latency_ns");
-  if (f->needs_at) {
-    const Tree& at = required(t, "at");
-    const std::set<std::string> known{"mean", "p50", "p95", "p99", "p999", "min", "max", "samples"};
-    if (!known.contains(k.at)) at.fail(fmt::format("found '{}'; expected one of {}", k.at, fmt::join(known, ", ")));
-  }
-  if (f->needs_against) {
-    const auto& entries = required(t, "against").as_map("a parameter and its value");
-    if (entries.size() != 1) t.find("against")->fail("expected one parameter and its value");
-    k.against = {entries[0].key, entries[0].value.text};
-  }
-  return k;
 }
 
 std::vector<SweepValue> values_of(const Tree& list) {
@@ -175,12 +45,27 @@ std::vector<SweepValue> values_of(const Tree& list) {
   return out;
 }
 
+// Behind the one that warms up.
+std::optional<std::size_t> iteration_of(const Tree* t) {
+  if (t == nullptr) return std::nullopt;
+  const int n = std::atoi(t->as_text("a number").c_str());
+  if (n < 3) t->fail(fmt::format("found '{}'; expected 3 or more: iterations before it are the steady ones", t->text));
+  return static_cast<std::size_t>(n);
+}
+
 Sweep sweep_of(const Tree& t) {
-  refuse_others(t, {"name", "key", "draft", "ci", "lab"});
+  refuse_others(t, {"name", "key", "draft", "ci", "lab", "iteration"});
   Sweep s{text_of(t, "name"), text_of(t, "key"), texts(t.find("draft")), values_of(required(t, "ci")),
-          values_of(required(t, "lab"))};
-  for (const std::vector<SweepValue>* values : {&s.ci, &s.lab})
+          values_of(required(t, "lab")), iteration_of(t.find("iteration"))};
+  for (const std::vector<SweepValue>* values : {&s.ci, &s.lab}) {
     if (values->empty()) t.fail(fmt::format("'{}' has no value in a profile; expected at least one", s.name));
+    for (const SweepValue& v : *values)
+      if (s.iteration) {
+        if (const auto phase = parse_phase(v.value); !phase) t.fail(phase.error());
+      } else {
+        static_cast<void>(s.sets(v));
+      }
+  }
   return s;
 }
 
@@ -277,7 +162,7 @@ Clause read_clause(const std::string& text, const std::string& file) {
   if (const Tree* sweep = t.find("sweep"))
     for (const Tree& s : sweep->as_list("a list")) c.sweep.push_back(sweep_of(s));
   if (const Tree* search = t.find("search")) c.search = search_of(*search);
-  for (const Tree& k : required(t, "kpis").as_list("a list")) c.kpis.push_back(kpi_of(k));
+  for (const Tree& k : required(t, "kpis").as_list("a list")) c.kpis.push_back(read_kpi(k));
   c.disclosures = texts(t.find("disclosures"));
   c.deviations = texts(t.find("deviations"));
   const Tree& profiles = required(t, "profiles");

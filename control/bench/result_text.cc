@@ -1,39 +1,15 @@
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "control/base/text_table.h"
-#include "control/bench/result.h"
+#include "control/bench/result_parts.h"
 
 namespace railyard::bench {
 namespace {
 
 using Line = std::vector<std::string>;
-
-std::string number_text(double x) {
-  constexpr double kWhole = 10'000;
-  if (x == std::floor(x) || std::abs(x) >= kWhole) return fmt::format("{:.0f}", x);
-  return fmt::format("{:.4g}", x);
-}
-
-std::string cell(const Value& v) { return v.value ? number_text(*v.value) : "-"; }
-std::string cv_text(const Value& v) { return v.cv() ? fmt::format("{:.1f} %", *v.cv() * 100) : "-"; }
-std::string head(const Kpi& k) {
-  return fmt::format("{} {}[{}]", k.name, k.unit.empty() ? "" : k.unit + " ", static_cast<char>(k.observed));
-}
-
-const Value& primary_of(const ClauseResult& r, const CaseResult& c) {
-  const auto at = std::ranges::find(r.clause->kpis, true, &Kpi::primary);
-  return c.values[static_cast<std::size_t>(at - r.clause->kpis.begin())];
-}
-
-// A column without its own settings: "roce/rc/sr/ecmp".
-std::string short_name(const std::pair<std::string, std::string>& param) {
-  return param.first == "column" ? param.second.substr(0, param.second.find(',')) : param.second;
-}
 
 // Each KPI is a line, each case a column: for clauses that want them side by side, and for those of few cases.
 std::string across(const ClauseResult& r, const std::vector<const CaseResult*>& cases, const std::string& first) {
@@ -54,12 +30,7 @@ std::string across(const ClauseResult& r, const std::vector<const CaseResult*>& 
 std::string tables(const ClauseResult& r) {
   std::string out;
   std::vector<Line> done;
-  const auto rest_of = [&](const CaseResult& c) {
-    Line rest;
-    const auto& params = r.plan.cases[c.index].params;
-    for (std::size_t p = 1; p < params.size(); ++p) rest.push_back(params[p].first + " " + params[p].second);
-    return rest;
-  };
+  const auto rest_of = [&](const CaseResult& c) { return other_params(r.plan.cases[c.index], 0); };
   for (const CaseResult& c : r.cases) {
     const Line rest = rest_of(c);
     if (std::ranges::find(done, rest) != done.end()) continue;
@@ -74,34 +45,6 @@ std::string tables(const ClauseResult& r) {
   return out;
 }
 
-std::string topology_text(const FabricFacts& f) {
-  return fmt::format(
-      "class {}, {} tiers, {} hosts, {} switches, {} links; {}{} switches on a path; {:.0f} Gb/s per accelerator{}{}",
-      f.topology_class, f.tiers, f.hosts, f.switches, f.links, f.least_switches,
-      f.least_switches == f.most_switches ? "" : fmt::format(" to {}", f.most_switches),
-      static_cast<double>(f.b_acc_bps) / 1e9,
-      f.bisection_bps ? fmt::format("; bisection {:.0f} Gb/s", static_cast<double>(*f.bisection_bps) / 1e9) : "",
-      f.oversubscription ? fmt::format("; oversubscription {:.3g}:1", *f.oversubscription) : "");
-}
-
-std::string transport_text(const Case& c) {
-  const compare::ColumnFacts& t = c.transport;
-  if (t.transport.empty()) return "frames without a transport";
-  return fmt::format("{}, {}, {}, paths {}, class {}", t.transport, t.congestion, t.recovery, t.path, t.traffic_class);
-}
-
-// What all cases agree in once, else the different ones.
-template <class F>
-std::string all_of(const ClauseResult& r, F text_of_case) {
-  std::vector<std::string> seen;
-  for (const Case& c : r.plan.cases)
-    if (const std::string s = text_of_case(c); std::ranges::find(seen, s) == seen.end()) seen.push_back(s);
-  constexpr std::size_t kMost = 3;
-  const std::size_t more = seen.size() > kMost ? seen.size() - kMost : 0;
-  seen.resize(seen.size() - more);
-  return fmt::format("{}{}", fmt::join(seen, " | "), more > 0 ? fmt::format(" | {} more", more) : "");
-}
-
 std::string clause_text(const ClauseResult& r) {
   const Clause& c = *r.clause;
   std::string out = fmt::format("\n{} {} (section {}): {}\n", c.id, c.title, c.section, word(c.status));
@@ -114,16 +57,7 @@ std::string clause_text(const ClauseResult& r) {
     if (x != r.plan.cases.end()) out += fmt::format("  Column {}: {}\n", column, transport_text(*x));
   }
   if (c.columns.empty()) out += fmt::format("  Transport: {}\n", all_of(r, transport_text));
-  std::set<std::string> algorithms;
-  for (const CaseResult& x : r.cases)
-    if (!x.collective.is_null())
-      algorithms.insert(
-          fmt::format("{} {}, n = {}, S = {} bytes, factor {:.5g}, S_fabric = {:.0f} bytes (counted)",
-                      x.collective["collective"].get<std::string>(), x.collective["algorithm"].get<std::string>(),
-                      x.collective["n"].dump(), x.collective["bytes"].dump(),
-                      x.collective["algo_factor"].is_number() ? x.collective["algo_factor"].get<double>() : 0,
-                      x.collective["s_fabric"].get<double>()));
-  for (const std::string& a : algorithms) out += fmt::format("  Algorithm that ran: {}\n", a);
+  for (const std::string& a : algorithms_of(r)) out += fmt::format("  Algorithm that ran: {}\n", a);
   if (r.plan.search) out += fmt::format("  Search: {}\n", r.plan.search->text());
   out += tables(r);
   for (const Kpi& k : c.kpis)

@@ -9,22 +9,25 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "control/base/json_text.h"
+#include "control/base/text_table.h"
 #include "control/bench/clause_table.h"
+#include "control/bench/page.h"
 #include "control/bench/result.h"
 #include "control/bench/shipped.h"
 #include "control/lab/version.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/to_yaml.h"
+#include "tools/railyard/bench_runs.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/result_file.h"
-#include "tools/railyard/searches.h"
 #include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
@@ -39,8 +42,10 @@ struct BenchOptions {
   std::string fabric;
   std::string keep;
   std::string output;
+  std::string html;
   std::size_t jobs = 0;
   bool list = false;
+  bool estimate = false;
   bool clauses = false;
   bool schema = false;
   bool json = false;
@@ -92,44 +97,24 @@ std::optional<std::string> fabric_of(const std::string& file) {
   return spec::to_yaml(lab);
 }
 
-// A trial that fails is excluded, and the others stand. Returns the worst of the failures.
-ExitCode run_clause(bench::ClauseResult& r, std::size_t jobs, bool shows) {
-  ExitCode code = kOk;
-  const bench::Plan& plan = r.plan;
-  std::vector<std::vector<std::string>> commands;
-  for (const bench::Case& c : plan.cases)
-    for (const std::uint64_t seed : plan.seeds) {
-      std::vector<std::string>& command = commands.emplace_back();
-      command = {plan.file};
-      for (const std::string& set : c.sets) command.insert(command.end(), {"--set", set});
-      command.insert(command.end(), {"--seed", fmt::format("{}", seed)});
-      command.insert(command.end(), plan.options.begin(), plan.options.end());
-    }
-  const std::size_t seeds = plan.seeds.size();
-  std::vector<std::vector<bench::Trial>> trials(plan.cases.size(), std::vector<bench::Trial>(seeds));
-  std::vector<std::vector<std::string>> failures(plan.cases.size(), std::vector<std::string>(seeds));
-  run_searched(plan.search, commands, {}, jobs, shows, [&](SearchedRun run) {
-    const std::size_t c = run.run.index / seeds;
-    const std::size_t s = run.run.index % seeds;
-    if (!run.run.failure.empty()) code = worse(code, exit_code_of(run.run));
-    failures[c][s] = std::move(run.run.failure);
-    trials[c][s] = {plan.seeds[s], std::move(run.run.report), run.found};
-  });
-  for (std::size_t c = 0; c < plan.cases.size(); ++c) {
-    std::vector<bench::Trial> included;
-    std::vector<std::pair<std::uint64_t, std::string>> excluded;
-    for (std::size_t s = 0; s < seeds; ++s)
-      if (failures[c][s].empty())
-        included.push_back(std::move(trials[c][s]));
-      else
-        excluded.emplace_back(plan.seeds[s], std::move(failures[c][s]));
-    bench::CaseResult result = bench::case_result(plan, c, included);
-    result.attempted = seeds;
-    result.excluded = std::move(excluded);
-    r.cases.push_back(std::move(result));
+// Clauses that are planned, with their runs and times; and all of them together.
+std::string estimate_text(const bench::Result& result, const bench::Speed& speed, std::size_t jobs) {
+  const std::size_t parallel = jobs != 0 ? jobs : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::vector<std::string>> lines{{"clause", "cases", "runs", "time"}};
+  std::size_t runs = 0;
+  double seconds = 0;
+  for (const bench::ClauseResult& r : result.clauses) {
+    if (!r.not_run.empty()) continue;
+    const double own = bench::seconds_of(r.plan, speed, parallel);
+    lines.push_back({r.clause->id, fmt::format("{}", r.plan.cases.size()), fmt::format("{}", bench::runs_of(r.plan)),
+                     bench::duration_text(own)});
+    runs += bench::runs_of(r.plan);
+    seconds += own;
   }
-  bench::compare_cases(r);
-  return code;
+  return text_table(lines, 1) +
+         fmt::format("\n{} runs, {} at a time: about {}. An estimate from packets and the speed of one run on this machine; expect "
+                     "half to three times as long.\n",
+                     runs, parallel, bench::duration_text(seconds));
 }
 
 // Definitions of the user's own come first; they may have the id of one of ours, which then does not run.
@@ -145,21 +130,10 @@ std::vector<const bench::Clause*> wanted(const BenchOptions& o, const std::vecto
   return out;
 }
 
-int run_bench(const BenchOptions& o) {
-  const bench::Profile profile = o.profile == "lab" ? bench::Profile::kLab : bench::Profile::kCi;
-  if (o.clauses || o.list || o.schema) {
-    fmt::print("{}", o.schema ? bench::result_schema() : o.clauses ? bench::clause_table() : bench::run_table(profile));
-    return kOk;
-  }
-  const std::string taker = taker_of_standard_output({{"-o", o.output}}, o.json);
-  std::vector<bench::Clause> own;
-  for (const std::string& file : o.definitions) own.push_back(bench::read_clause(spec::read_file(file), file));
-  const std::vector<const bench::Clause*> list = wanted(o, own);
+// Every clause is planned before anything runs, so that mistakes are said at once.
+bench::Result planned(const BenchOptions& o, bench::Profile profile, const std::vector<const bench::Clause*>& list,
+                      const BenchFolder& folder) {
   const std::optional<std::string> fabric = fabric_of(o.fabric);
-  std::optional<ResultFile> output;
-  if (!o.output.empty()) output.emplace(o.output, "-o");
-  const BenchFolder folder(o.keep);
-
   bench::Result result{profile, lab::version(), o.fabric, {}};
   for (const bench::Clause* c : list) {
     bench::ClauseResult& r = result.clauses.emplace_back();
@@ -177,6 +151,30 @@ int run_bench(const BenchOptions& o) {
       r.not_run = fmt::format("this fabric cannot have it: {}", error.what());
     }
   }
+  return result;
+}
+
+int run_bench(const BenchOptions& o) {
+  const bench::Profile profile = o.profile == "lab" ? bench::Profile::kLab : bench::Profile::kCi;
+  if (o.clauses || o.list || o.schema) {
+    fmt::print("{}", o.schema ? bench::result_schema() : o.clauses ? bench::clause_table() : bench::run_table(profile));
+    return kOk;
+  }
+  const std::string taker = taker_of_standard_output({{"-o", o.output}, {"--html", o.html}}, o.json);
+  std::vector<bench::Clause> own;
+  for (const std::string& file : o.definitions) own.push_back(bench::read_clause(spec::read_file(file), file));
+  const std::vector<const bench::Clause*> list = wanted(o, own);
+  std::optional<ResultFile> output, html;
+  if (!o.output.empty() && !o.estimate) output.emplace(o.output, "-o");
+  if (!o.html.empty() && !o.estimate) html.emplace(o.html, "--html");
+  const BenchFolder folder(o.keep);
+
+  bench::Result result = planned(o, profile, list, folder);
+  if (o.estimate || profile == bench::Profile::kLab) {
+    const std::string text = estimate_text(result, measured_speed(folder.write("pilot.yaml", bench::pilot_lab())), o.jobs);
+    fmt::print(o.estimate ? stdout : stderr, "{}", text);
+    if (o.estimate) return kOk;
+  }
   const bool shows = !o.json && taker.empty() && isatty(STDERR_FILENO) != 0;
   ExitCode code = kOk;
   for (bench::ClauseResult& r : result.clauses) {
@@ -190,6 +188,7 @@ int run_bench(const BenchOptions& o) {
   else if (taker.empty())
     fmt::print("{}", bench::text(result));
   if (output) output->write(text + "\n");
+  if (html) html->write(bench::page(result));
   return code;
 }
 
@@ -211,8 +210,10 @@ void add_bench(CLI::App* command, int& exit_code) {
   command->add_option("--keep", o->keep, "Keep the labs of the clauses as fabric files in this folder")
       ->type_name("DIR");
   command->add_option("-o,--output", o->output, "Write the results to FILE (JSON, fabric-bench/1)")->type_name("FILE");
+  command->add_option("--html", o->html, "Write the report as a page")->type_name("FILE");
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
   command->add_flag("--list", o->list, "List the clauses that run, with the number of runs and the KPIs");
+  command->add_flag("--estimate", o->estimate, "Print how long the clauses take on this machine, and run nothing but a short pilot");
   command->add_flag("--clauses", o->clauses, "List all clauses of the draft: implemented, deviation, or why not");
   command->add_flag("--schema", o->schema, "Print the JSON schema of the results");
   command->add_flag("--json", o->json, "Print JSON");
@@ -223,7 +224,8 @@ void add_bench(CLI::App* command, int& exit_code) {
       "\n"
       "Examples:\n"
       "  railyard bench --clauses\n"
-      "  railyard bench --only T5.1,T9.1 -o result.json\n"
+      "  railyard bench --only T5.1,T9.1 -o result.json --html result.html\n"
+      "  railyard bench --profile lab --estimate\n"
       "  railyard bench --profile lab --keep labs --json\n"
       "  railyard bench --fabric topologies/rails-4x8.yaml --only T9.1");
   command->callback([o, &exit_code] { exit_code = run_bench(*o); });
