@@ -1,6 +1,7 @@
 // KPIs of one case against others of the same clause.
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "control/bench/kpi.h"
 #include "control/spec/value.h"
@@ -21,17 +22,29 @@ Params with(Params params, const std::string& name, const std::string& value) {
   return params;
 }
 
-// What a ratio or a deviation is against.
-std::optional<double> base_of(const Kpi& kpi, std::size_t of, const CaseValues& c, const std::vector<CaseValues>& cases) {
-  const auto& [param, value] = kpi.against;
-  if (kpi.function == "deviation") {
-    const std::string* const said = param_of(c, param);
-    if (said == nullptr) return std::nullopt;
-    const auto size = spec::parse_size(*said);
-    return size ? std::optional(static_cast<double>(size->n)) : std::nullopt;
-  }
-  const auto other = std::ranges::find(cases, with(c.params, param, value), &CaseValues::params);
-  return other == cases.end() ? std::nullopt : other->values[of].value;
+// The same KPI in the case that a ratio is against; nullptr: there is none.
+const Value* other_of(const Kpi& kpi, std::size_t of, const CaseValues& c, const std::vector<CaseValues>& cases) {
+  const auto other = std::ranges::find(cases, with(c.params, kpi.against.first, kpi.against.second), &CaseValues::params);
+  return other == cases.end() ? nullptr : &other->values[of];
+}
+
+// Trial by trial, too, where both have as many: their seeds are the same.
+std::optional<Value> ratio(const Kpi& kpi, const Value& here, const Value* base) {
+  if (base == nullptr || !here.value || !base->value || *base->value == 0) return std::nullopt;
+  Value v{*here.value / *base->value * kpi.scale, {}, here.samples, here.pooled};
+  if (here.by_trial.size() != base->by_trial.size()) return v;
+  for (std::size_t t = 0; t < here.by_trial.size() && base->by_trial[t] != 0; ++t)
+    v.by_trial.push_back(here.by_trial[t] / base->by_trial[t] * kpi.scale);
+  if (v.by_trial.size() < here.by_trial.size()) v.by_trial.clear();
+  return v;
+}
+
+std::optional<Value> deviation(const Kpi& kpi, const CaseValues& c, const Value& here) {
+  const std::string* const said = param_of(c, kpi.against.first);
+  if (said == nullptr || !here.value) return std::nullopt;
+  const auto size = spec::parse_size(*said);
+  if (!size || size->n == 0) return std::nullopt;
+  return Value{(*here.value / static_cast<double>(size->n) - 1) * kpi.scale, {}, here.samples, here.pooled};
 }
 
 // The largest number that the parameter has in the cases which differ from this one in it only, and in which the KPI is at
@@ -59,14 +72,12 @@ void compare_cases(const std::vector<Kpi>& kpis, std::vector<CaseValues>& cases)
     if (of == kpis.size()) continue;
     for (CaseValues& c : cases) {
       const Value& here = c.values[of];
-      if (kpi.function == "largest") {
-        if (const auto most = largest(kpi, of, c, cases)) c.values[k] = {*most * kpi.scale, {}, here.samples, here.pooled};
-        continue;
-      }
-      const std::optional<double> base = base_of(kpi, of, c, cases);
-      if (!here.value || !base || *base == 0) continue;
-      const double shift = kpi.function == "deviation" ? 1 : 0;
-      c.values[k] = {(*here.value / *base - shift) * kpi.scale, {}, here.samples, here.pooled};
+      std::optional<Value> v;
+      if (kpi.function == "ratio") v = ratio(kpi, here, other_of(kpi, of, c, cases));
+      if (kpi.function == "deviation") v = deviation(kpi, c, here);
+      if (kpi.function == "largest")
+        if (const auto most = largest(kpi, of, c, cases)) v = Value{*most * kpi.scale, {}, here.samples, here.pooled};
+      if (v) c.values[k] = std::move(*v);
     }
   }
 }

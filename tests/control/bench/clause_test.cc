@@ -63,6 +63,10 @@ TEST(Clauses, OneThatDoesNotRunSaysWhy) {
   for (const Clause& c : clauses()) EXPECT_EQ(c.status == Status::kImplemented, c.reason.empty()) << c.id;
 }
 
+TEST(Clauses, NoneIsMissing) {
+  for (const Clause& c : clauses()) EXPECT_NE(c.status, Status::kNotYet) << c.id;
+}
+
 TEST(Clauses, UetAndRoceStandSideBySideInCategoryTwo) {
   for (const Clause& c : clauses()) {
     if (c.category != "C2" || !c.runs() || c.id == "T6.5b") continue;  // trimming itself is UET's
@@ -91,6 +95,28 @@ TEST(Clauses, AValueMayHaveAName) {
   const Clause c = read_clause(with(kPair, "ci: [1MB, 2MB]", "ci: [\"small => 1KB\"]"), "mine.yaml");
   EXPECT_EQ(c.sweep[0].ci[0].name, "small");
   EXPECT_EQ(c.sweep[0].ci[0].value, "1KB");
+}
+
+TEST(Clauses, AValueMayBeSeveralSettings) {
+  const char* const values = "[\"two => { traffic.pair.bytes: 2MB, topology: { preset: leaf-spine, leaves: 1, spines: 0 } }\"]";
+  const Clause c = read_clause(
+      with(kPair, "key: traffic.pair.bytes, draft: [1MB, 4MB, 1GB], ci: [1MB, 2MB], lab: [1MB, 4MB, 1GB]",
+           std::string("key: settings, ci: ") + values + ", lab: " + values),
+      "mine.yaml");
+  EXPECT_THAT(c.sweep[0].sets(c.sweep[0].ci[0]),
+              testing::ElementsAre("traffic.pair.bytes=2MB", "topology={ preset: leaf-spine, leaves: 1, spines: 0 }"));
+}
+
+TEST(Clauses, AValueMayBeAPhaseOfAnIteration) {
+  const std::string text =
+      with(kPair, "key: traffic.pair.bytes, draft: [1MB, 4MB, 1GB], ci: [1MB, 2MB], lab: [1MB, 4MB, 1GB]",
+           "key: faults.f.at, iteration: 4, ci: [\"early => communication 1/10\"], lab: [gap 1/2]");
+  const Clause c = read_clause(text, "mine.yaml");
+  EXPECT_EQ(c.sweep[0].iteration, 4u);
+  EXPECT_TRUE(c.sweep[0].sets(c.sweep[0].ci[0]).empty()) << "the instant is not known yet";
+  EXPECT_THAT(error_of(with(text, "gap 1/2", "later 1/2")),
+              AllOf(HasSubstr("later 1/2"), HasSubstr("expected computing, communication or gap")));
+  EXPECT_THAT(error_of(with(text, "iteration: 4", "iteration: 1")), HasSubstr("expected 3 or more"));
 }
 
 TEST(Clauses, AnUnknownKpiIsNamedWithItsPlace) {

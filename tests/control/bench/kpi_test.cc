@@ -117,6 +117,99 @@ TEST(Kpi, TheIterationOfAFailureIsComparedWithThoseBeforeIt) {
   EXPECT_FALSE(evaluate(function("failure-overhead"), {{1, collective({1000, 1000})}}, 0).value) << "nothing failed";
 }
 
+// Five iterations: the failure at 4,100 ns is in the fourth, which takes 5,000 ns; the fabric stays slower.
+Json failed(double began_ns) {
+  Json report = collective({1000, 1000, 1200, 5000, 1600, 1500, 1500, 1500});
+  report["reroutings"] = {{{"began_ns", began_ns},
+                           {"last_change_ns", began_ns + 500},
+                           {"last_lost_ns", nullptr},
+                           {"first_lost_ns", nullptr},
+                           {"lost_packets", 5}}};
+  return report;
+}
+
+TEST(Kpi, RecoveryIsTheEndOfTheLastIterationAboveTheNewMean) {
+  EXPECT_DOUBLE_EQ(*evaluate(function("recovery-time"), {{1, failed(4100)}}, 0).value, 8200 - 4100);
+  Json at_once = failed(4100);
+  at_once["collectives"][0]["iterations"][3]["time_ns"] = 1600;
+  EXPECT_DOUBLE_EQ(*evaluate(function("recovery-time"), {{1, at_once}}, 0).value, 0) << "within 10 % of the new mean";
+}
+
+TEST(Kpi, TheFailureHasAPhase) {
+  // 900 ns after the start of the fourth iteration; those before it take 1,100 ns in the mean.
+  EXPECT_DOUBLE_EQ(*evaluate(function("failure-phase"), {{1, failed(4100)}}, 0).value, 900.0 / 1100);
+}
+
+TEST(Kpi, AFailureBetweenIterationsIsOfTheNextOne) {
+  Json report = failed(3150);
+  for (std::size_t i = 3; i < 8; ++i) {
+    auto& start = report["collectives"][0]["iterations"][i]["start_ns"];
+    start = start.get<double>() + 1000;  // a gap from 3,200 to 4,200 ns
+  }
+  report["reroutings"][0]["began_ns"] = 3300;
+  report["reroutings"][0]["last_change_ns"] = 3400;
+  EXPECT_DOUBLE_EQ(*evaluate(function("failure-overhead"), {{1, report}}, 0).value, 5000 - 1100);
+}
+
+TEST(Kpi, LossesCountAsTimeAtTheRateOfTheCollective) {
+  // 100 packets in 8 iterations; an iteration before the failure takes 1,100 ns.
+  EXPECT_DOUBLE_EQ(*evaluate(function("loss-by-rate"), {{1, failed(4100)}}, 0).value, 5 / 12.5 * 1100);
+}
+
+TEST(Kpi, AKpiMayBeOfANamedCollective) {
+  Json report = collective({9000, 1000, 1000});
+  Json other = collective({9000, 3000, 3000})["collectives"][0];
+  report["collectives"][0]["name"] = "A";
+  other["name"] = "B";
+  report["collectives"].push_back(other);
+  EXPECT_DOUBLE_EQ(*evaluate(function("iteration-time", "B", "mean"), {{1, report}}, 0).value, 3000);
+  EXPECT_DOUBLE_EQ(*evaluate(function("iteration-time", "", "mean"), {{1, report}}, 0).value, 1000) << "the first one";
+  EXPECT_FALSE(evaluate(function("iteration-time", "C", "mean"), {{1, report}}, 0).value);
+}
+
+TEST(Kpi, ConnectionsAreSetUpWhenTheirFirstPacketArrives) {
+  Json report;
+  report["flows"] = Json::array();
+  report["flows"].push_back({{"start_ns", 0}, {"first_packet_ns", 1000}, {"handshake_ns", nullptr}});
+  report["flows"].push_back({{"start_ns", 0}, {"first_packet_ns", 1000}, {"handshake_ns", 3000}});
+  report["flows"].push_back({{"start_ns", 0}, {"first_packet_ns", nullptr}, {"handshake_ns", nullptr}});
+  const std::vector<Trial> trials{{1, report}};
+  EXPECT_DOUBLE_EQ(*evaluate(function("setup-rate"), trials, 0).value, 2 / 4000e-9);
+  EXPECT_DOUBLE_EQ(*evaluate(function("first-byte", "", "p50"), trials, 0).value, 1000);
+  EXPECT_DOUBLE_EQ(*evaluate(function("first-byte", "", "max"), trials, 0).value, 4000) << "with its handshake";
+}
+
+TEST(Kpi, SharedLinksAreThoseBetweenSwitchesThatCarryBothClasses) {
+  const auto port = [](const char* node, const char* peer, int a, int b) {
+    Json p{{"node", node}, {"peer", peer}, {"classes", Json::array()}};
+    p["classes"].push_back({{"class", 3}, {"tx", {{"packets", a}}}});
+    p["classes"].push_back({{"class", 4}, {"tx", {{"packets", b}}}});
+    return p;
+  };
+  Json report;
+  report["collectives"] = Json::array({{{"name", "A"}, {"ranks", {"h1", "h2:1"}}}});
+  report["ports"] = {port("leaf1", "h1:1", 9, 9), port("h2", "leaf1:2", 9, 9), port("leaf1", "spine1:1", 5, 5),
+                     port("leaf1", "spine2:1", 5, 0), port("spine1", "leaf1:3", 5, 0), port("spine2", "leaf1:4", 5, 0),
+                     port("leaf2", "spine1:2", 0, 5)};
+  EXPECT_DOUBLE_EQ(*evaluate(function("shared-links", "3,4"), {{1, report}}, 0).value, 0.25);
+}
+
+TEST(Kpi, MemoryGrowsByTheSlopeOfTheSecondHalf) {
+  Json report;
+  // 100 samples in 99 s: memory fills up to 50 s, then grows by 1,000 bytes a second.
+  for (int i = 0; i < 100; ++i)
+    report["engine"]["memory"].push_back({{"wall_seconds", i},
+                                          {"rss_bytes", i < 49 ? 1'000'000 * i : 49'000'000 + 1000 * i},
+                                          {"open_files", i < 50 ? 5 : 7}});
+  const std::vector<Trial> trials{{1, report}};
+  EXPECT_NEAR(*evaluate(function("memory-slope"), trials, 0).value, 3'600'000, 1);
+  EXPECT_NEAR(*evaluate(function("memory-margin"), trials, 0).value, 0, 1);
+  EXPECT_DOUBLE_EQ(*evaluate(function("memory", "", "0"), trials, 0).value, 0);
+  EXPECT_DOUBLE_EQ(*evaluate(function("memory", "", "6/24"), trials, 0).value, 25'000'000);
+  EXPECT_DOUBLE_EQ(*evaluate(function("open-files"), trials, 0).value, 2);
+  EXPECT_FALSE(evaluate(function("memory-slope"), {{1, Json::object()}}, 0).value) << "no samples";
+}
+
 TEST(Kpi, TheEcnRatioIsOfAllPackets) {
   Json report = collective({1000});
   report["traffic"] = {{{"marked", 15}, {"packets", 100}}};
@@ -158,6 +251,33 @@ TEST(Kpi, CasesAreComparedWithTheOneThatDiffersInOneParameter) {
   EXPECT_DOUBLE_EQ(*cases[1].values[1].value, 0.5);
   EXPECT_FALSE(cases[2].values[1].value) << "no ECMP of this size";
   EXPECT_NEAR(*cases[0].values[2].value, 0.1, 1e-12);
+}
+
+TEST(Kpi, ARatioHasTheSpreadOfItsTrials) {
+  Kpi jct = function("iteration-time");
+  jct.name = "jct";
+  Kpi ratio = function("ratio", "jct");
+  ratio.against = {"tenants", "apart"};
+  std::vector<CaseValues> cases{{{{"tenants", "apart"}}, {Value{15, {10, 20}, 2, false}, {}}},
+                                {{{"tenants", "together"}}, {Value{30, {15, 40}, 2, false}, {}}}};
+  compare_cases({jct, ratio}, cases);
+  EXPECT_DOUBLE_EQ(*cases[1].values[1].value, 2);
+  EXPECT_THAT(cases[1].values[1].by_trial, testing::ElementsAre(1.5, 2));
+}
+
+TEST(Kpi, TheLargestValueOfAParameterAtWhichAKpiHolds) {
+  Kpi share = function("per-second");
+  share.name = "share";
+  Kpi most = function("largest", "share");
+  most.against = {"endpoints", "0.9"};
+  const auto value = [](double x) { return Value{x, {x}, 1, false}; };
+  std::vector<CaseValues> cases{{{{"column", "a"}, {"endpoints", "1"}}, {value(1), {}}},
+                                {{{"column", "a"}, {"endpoints", "100"}}, {value(0.95), {}}},
+                                {{{"column", "a"}, {"endpoints", "1000"}}, {value(0.5), {}}},
+                                {{{"column", "b"}, {"endpoints", "1000"}}, {value(1), {}}}};
+  compare_cases({share, most}, cases);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_DOUBLE_EQ(*cases[i].values[1].value, 100) << i;
+  EXPECT_DOUBLE_EQ(*cases[3].values[1].value, 1000);
 }
 
 }  // namespace
