@@ -35,6 +35,11 @@ bool needs_transients(const Clause& clause) {
   });
 }
 
+bool needs_memory(const Clause& clause) {
+  return std::ranges::any_of(clause.kpis,
+                             [](const Kpi& k) { return k.function.starts_with("memory") || k.function == "open-files"; });
+}
+
 Strings column_sets(const std::string& file, const Strings& sets, const std::string& text) {
   const auto column = spec::parse_column(text);
   if (!column) throw std::invalid_argument(column.error());
@@ -74,6 +79,7 @@ Plan plan(const Clause& clause, Profile profile, const std::filesystem::path& fi
   p.seeds = sweep::parse_seeds(reduction.seeds);
   if (clause.search) p.search = sweep::plan_search(clause.search->key, clause.search->until, clause.search->resolution);
   if (needs_transients(clause)) p.options.emplace_back("--transients");
+  if (needs_memory(clause)) p.options.emplace_back("--memory");
   std::vector<sweep::Dimension> dimensions;
   for (const Sweep& s : clause.sweep) {
     // By its name: two parameters may set the same key.

@@ -470,7 +470,6 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
   r.engine.wall_seconds = wall_seconds() - wall_began_;
   r.engine.simulated_seconds = seconds(engine_->reached() - Instant{});
   r.engine.peak_rss_bytes = peak_rss_bytes();
-  r.engine.memory = memory_watch_.samples();
   {
     const std::lock_guard lock(attached_mutex_);
     for (const Attached& a : attached_) {

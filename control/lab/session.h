@@ -24,7 +24,6 @@
 #include "control/telemetry/flow_series.h"
 #include "control/telemetry/int_collector.h"
 #include "control/telemetry/looks.h"
-#include "control/telemetry/memory_watch.h"
 #include "control/telemetry/pause_tree.h"
 #include "control/telemetry/port_watch.h"
 #include "control/telemetry/queue_series.h"
@@ -214,7 +213,6 @@ class Session {
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
   telemetry::PortWatch port_watch_;
-  telemetry::MemoryWatch memory_watch_;
   report::Snapshot warm_;   // counters at the end of the warm-up
   report::Snapshot early_;  // ... and at the end of a shorter one, if traffic ends before that
   std::unique_ptr<telemetry::TrafficEnd> traffic_end_;

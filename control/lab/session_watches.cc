@@ -1,6 +1,5 @@
 // What is looked at while a run goes on: pauses, the end of the warm-up and of traffic, transients.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,8 +62,6 @@ void Session::watch_ports() {
 void Session::watch_ports(Duration every, std::uint64_t looks) {
   looks_.add(&port_watch_, engine_->reached() + every, every, [this, every, looks](Instant at) {
     port_watch_.look(at);
-    memory_watch_.look(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
-                       seconds(at - Instant{}));
     if (looks > 0 && port_watch_.looks() % looks == 0) watch_ports(every * 2, looks);
   });
 }

@@ -298,11 +298,6 @@ Json engine_json(const EngineReport& e) {
             {"window_ps", e.window_ps},          {"cpu_seconds", e.cpu_seconds},
             {"wall_seconds", e.wall_seconds},    {"simulated_seconds", e.simulated_seconds},
             {"peak_rss_bytes", e.peak_rss_bytes}};
-  for (const telemetry::MemorySample& s : e.memory)
-    j["memory"].push_back({{"wall_seconds", s.wall_seconds},
-                           {"simulated_seconds", s.simulated_seconds},
-                           {"rss_bytes", s.rss_bytes},
-                           {"open_files", s.open_files}});
   // Under the virtual clock nothing is late.
   const bool wall = e.lateness_ns.has_value();
   j["lateness_ns"] = wall ? Json{{"p50", e.lateness_ns->p50}, {"p99", e.lateness_ns->p99}, {"max", e.lateness_ns->max}}

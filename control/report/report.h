@@ -31,7 +31,6 @@
 #include "control/telemetry/deadlock.h"
 #include "control/telemetry/int_report.h"
 #include "control/telemetry/pause_tree.h"
-#include "control/telemetry/memory_watch.h"
 #include "control/telemetry/port_watch.h"
 #include "dataplane/device/counters.h"
 
@@ -217,7 +216,6 @@ struct EngineReport {
   double wall_seconds = 0;
   double simulated_seconds = 0;
   std::uint64_t peak_rss_bytes = 0;
-  std::vector<telemetry::MemorySample> memory{};  // over the run
   std::optional<Percentiles> lateness_ns;  // wall clock
   std::int64_t slip_ns = 0;
   double busy_seconds = 0;  // wall clock: with something to do; the rest was waiting

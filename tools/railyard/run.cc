@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/daemon/run_page.h"
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
@@ -31,6 +32,7 @@
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
+#include "control/telemetry/memory_watch.h"
 #include "control/timeline/trace_events.h"
 #include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
@@ -82,6 +84,7 @@ struct RunOptions {
   std::string replay;
   bool web = false;
   bool transients = false;
+  bool memory = false;
   bool digest = false;
   bool json = false;
   bool quiet = false;
@@ -198,10 +201,27 @@ std::string command_of(const RunOptions& o) {
   add("--int-one-in", o.int_one_in);
   add("--replay", o.replay);
   if (o.transients) text += " --transients";
+  if (o.memory) text += " --memory";
   if (o.digest) text += " --digest";
   for (const std::string& e : o.expect) add("--expect", e);
   add("--report", o.report_dir);
   return text;
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// With the samples of --memory, if there are any.
+std::string json_of(const report::Report& report, const telemetry::MemoryWatch& memory) {
+  if (memory.samples().empty()) return report.json();
+  auto j = report.value();
+  for (const telemetry::MemorySample& s : memory.samples())
+    j["engine"]["memory"].push_back({{"wall_seconds", s.wall_seconds},
+                                     {"simulated_seconds", s.simulated_seconds},
+                                     {"rss_bytes", s.rss_bytes},
+                                     {"open_files", s.open_files}});
+  return json_text(j, 2);
 }
 
 // One line per event.
@@ -268,7 +288,11 @@ int run(const RunOptions& o) {
     if (!spec.run.in_band) spec.run.in_band.emplace();
   }
   if (!o.replay.empty()) options.replayed_faults = fault::read_log(spec::read_file(o.replay), o.replay);
-  options.progress = [&](Instant at, Instant end) { progress.show(at, end); };
+  telemetry::MemoryWatch memory;
+  options.progress = [&](Instant at, Instant end) {
+    progress.show(at, end);
+    if (o.memory) memory.look(wall_seconds(), seconds(at - Instant{}));
+  };
   const bool live = spec.run.clock == spec::Clock::kWall;
   options.ready = [&] {
     if (live && !o.quiet) fmt::print(stderr, "railyard: running; Ctrl-C ends the run and prints the report\n");
@@ -291,7 +315,7 @@ int run(const RunOptions& o) {
   if (page) page->end();
   progress.clear();
   if (o.json)
-    std::puts(report.json().c_str());
+    std::puts(json_of(report, memory).c_str());
   else if (taker.empty())
     std::fputs(report.text().c_str(), stdout);
   // The report is out. A file that cannot be written keeps no other one from being written.
@@ -306,7 +330,7 @@ int run(const RunOptions& o) {
   if (!o.report_dir.empty())
     keep([&] {
       const std::filesystem::path dir(o.report_dir);
-      write_file(dir / "report.json", report.json() + "\n", "--report");
+      write_file(dir / "report.json", json_of(report, memory) + "\n", "--report");
       write_file(dir / "report.txt", report.text(), "--report");
       write_file(
           dir / "report.html",
@@ -409,6 +433,8 @@ void add_run(CLI::App* command, int& exit_code) {
   command->add_flag("--transients", o->transients,
                     "Sample every microsecond: when flows to one NIC share it evenly (convergence, off_fair_share), "
                     "and the time from the first loss to the first retransmission (repair_after)");
+  command->add_flag("--memory", o->memory,
+                    "Sample resident memory and open files of this process over the run, into the JSON report (engine.memory)");
   command->add_flag("--digest", o->digest, "Compute a digest of all departures of all devices");
   command->add_flag("--json", o->json, "Print the report as JSON");
   command->add_flag("-q,--quiet", o->quiet, "No progress");
