@@ -36,14 +36,17 @@ std::optional<double> shared_links(const ReportJson& report, const std::string& 
   const int second = classes[2] - '0';
   const std::set<std::string> hosts = hosts_of(report);
   double all = 0, both = 0;
+  bool any_second = false;
   for (const auto& port : list_of(report, "ports")) {
     if (hosts.contains(port["node"].get<std::string>()) || hosts.contains(node_of(port["peer"].get<std::string>())))
       continue;
+    const bool has_second = carried(port, second);
+    any_second = any_second || has_second;
     if (!carried(port, first)) continue;
     ++all;
-    both += carried(port, second) ? 1 : 0;
+    both += has_second ? 1 : 0;
   }
-  return all > 0 ? std::optional(both / all) : std::nullopt;
+  return all > 0 && any_second ? std::optional(both / all) : std::nullopt;
 }
 
 }  // namespace railyard::bench

@@ -9,7 +9,7 @@
 namespace railyard::bench {
 
 // Directions of links between switches that carried frames of both classes / those that carried frames of the first.
-// `classes`: "3,4". A port next to a rank of a collective counts for none. Nothing: the first class has no such link.
+// `classes`: "3,4". A port next to a rank of a collective counts for none. Nothing: one of the classes has no such link.
 std::optional<double> shared_links(const ReportJson& report, const std::string& classes);
 // What is wrong with `classes`; empty: nothing.
 std::string problem_of_classes(const std::string& classes);

@@ -192,6 +192,7 @@ TEST(Kpi, SharedLinksAreThoseBetweenSwitchesThatCarryBothClasses) {
                      port("leaf1", "spine2:1", 5, 0), port("spine1", "leaf1:3", 5, 0), port("spine2", "leaf1:4", 5, 0),
                      port("leaf2", "spine1:2", 0, 5)};
   EXPECT_DOUBLE_EQ(*evaluate(function("shared-links", "3,4"), {{1, report}}, 0).value, 0.25);
+  EXPECT_FALSE(evaluate(function("shared-links", "3,5"), {{1, report}}, 0).value) << "nobody uses class 5";
 }
 
 TEST(Kpi, MemoryGrowsByTheSlopeOfTheSecondHalf) {
