@@ -234,7 +234,7 @@ std::string tiles(const Result& a) {
   return "<div class=\"tiles\">\n" + tile(fmt::format("{} of {}", ran, a.clauses.size()), "clauses run") +
          tile(fmt::format("{}", partly), "of these lack something other than size") +
          tile(fmt::format("{} of {}", a.included(), a.attempted()), "trials included") +
-         tile(word(a.profile), "profile: " + std::string(label(a.profile))) +
+         tile(word(a.profile), "profile") +
          "</div>\n";
 }
 
@@ -285,7 +285,7 @@ std::string page(const Result& a) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>AI fabric benchmark · Railyard</title>\n"
       "<style>{}{}{}</style>\n</head>\n<body>\n<h1>AI fabric benchmark</h1>\n{}{}{}</body>\n</html>\n",
       report::kStyle, report::kComparisonStyle, kBenchStyle,
-      paragraph(fmt::format("Emulated fabric, tested by {}-{}. {}.", kDraft, kDraftRevision, label(a.profile)), "lead"),
+      paragraph(fmt::format("Emulated fabric, tested by {}-{}, profile {}: {}.", kDraft, kDraftRevision, word(a.profile), label(a.profile)), "lead"),
       tiles(a), body);
 }
 
