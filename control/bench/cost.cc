@@ -87,7 +87,8 @@ double seconds_of(const Plan& plan, const Speed& speed, std::size_t parallel) {
   for (const Case& c : plan.cases) hops += c.hops;
   const auto each = static_cast<double>(runs_of(plan)) / static_cast<double>(std::max<std::size_t>(1, plan.cases.size()));
   const double work = hops * each / speed.hops_per_second + static_cast<double>(runs_of(plan)) * speed.seconds_per_run;
-  return work / static_cast<double>(std::max<std::size_t>(1, parallel));
+  // One run does not share its work.
+  return work / static_cast<double>(std::clamp<std::size_t>(parallel, 1, std::max<std::size_t>(1, runs_of(plan))));
 }
 
 std::string duration_text(double s) {

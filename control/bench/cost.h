@@ -18,7 +18,7 @@ double expected_hops(const spec::Lab& lab, const FabricFacts& fabric);
 // What a machine needs for runs.
 struct Speed {
   double hops_per_second = 3e6;   // of one process, counted as expected_hops() does
-  double seconds_per_run = 0.05;  // beside them: start, reading the lab, the report
+  double seconds_per_run = 0.2;  // beside them: start, reading the lab, the report
 };
 
 // A lab whose run says how fast the machine is; and its speed, from expected_hops() and the processor time of that run.
