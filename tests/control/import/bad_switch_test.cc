@@ -25,7 +25,7 @@ struct SwitchFormat {
 };
 constexpr SwitchFormat kEosFormat{"eos-leaf.cfg", from_eos};
 constexpr SwitchFormat kNxosFormat{"nxos-leaf.cfg", from_nxos};
-constexpr SwitchFormat kNvueFormat{"cumulus-leaf.yaml", from_nvue};
+constexpr SwitchFormat kNvueFormat{"cumulus-leaf.yml", from_nvue};
 
 struct BadSwitchCase {
   const char* name;

@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-SwitchSample nvue_sample() { return SwitchSample("cumulus-leaf.yaml"); }
+SwitchSample nvue_sample() { return SwitchSample("cumulus-leaf.yml"); }
 std::string nvue_imported(const std::string& text) { return from_nvue(text, "leaf01.yaml", false); }
 spec::Lab nvue_lab(const SwitchSample& config) { return spec::parse(nvue_imported(config.text()), "imported.yaml"); }
 spec::Lab nvue_lab(const std::string& text) { return spec::parse(nvue_imported(text), "imported.yaml"); }

@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                                {"ip address", "bandwidth remaining percent 0", "priority level", "interface Ethernet1/21",
                                 "class type", "class-map type qos", "class ROCEv2", "policy-map",
                                 "pause pfc-cos"}},      // its priority is listed
-                    LineFormat{"cumulus-leaf.yaml",
+                    LineFormat{"cumulus-leaf.yml",
                                from_nvue,
                                60,
                                {"nvue-api-version", "rev-id", "version", "model", "swp1-16", "2x", "24-31"}}),

@@ -27,7 +27,7 @@ TEST_F(ImportCommand, OneCommandLaterTheIncastHasRun) {
 
 // A leaf of Cumulus Linux, EOS and NX-OS each: senders are marked and paused, and the lossless class loses nothing.
 TEST_F(ImportCommand, AnIncastThroughALeafOfAnotherSystemMarksAndLosesNothing) {
-  for (const char* sample : {"imports/cumulus-leaf.yaml", "imports/eos-leaf.cfg", "imports/nxos-leaf.cfg"}) {
+  for (const char* sample : {"imports/cumulus-leaf.yml", "imports/eos-leaf.cfg", "imports/nxos-leaf.cfg"}) {
     SCOPED_TRACE(sample);
     const Outcome imported = railyard({"import", topology(sample), "-o", "lab.yaml"});
     ASSERT_EQ(imported.exit_code, kOk) << imported.err;
