@@ -82,7 +82,8 @@ function(railyard_test name)
   target_compile_definitions(${name} PRIVATE RAILYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              RAILYARD_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 600)
+    # Several times what it takes on two slow processors.
+    set(arg_TIMEOUT 1500)
   endif()
   set(tests ${name})
   foreach(filter IN LISTS arg_BESIDES)
