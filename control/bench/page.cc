@@ -232,7 +232,7 @@ std::string tiles(const Result& a) {
   const auto partly = std::ranges::count_if(
       a.clauses, [](const ClauseResult& r) { return r.not_run.empty() && r.clause->status == Status::kDeviation; });
   return "<div class=\"tiles\">\n" + tile(fmt::format("{} of {}", ran, a.clauses.size()), "clauses run") +
-         tile(fmt::format("{}", partly), "of these lack something other than size") +
+         tile(fmt::format("{}", partly), "of these deviate in more than size") +
          tile(fmt::format("{} of {}", a.included(), a.attempted()), "trials included") +
          tile(word(a.profile), "profile") +
          "</div>\n";
