@@ -62,18 +62,27 @@ if(RAILYARD_SANITIZE MATCHES "thread")
   target_compile_definitions(railyard_flags INTERFACE RTE_USE_C11_MEM_MODEL)
 endif()
 
+# LLVM's linker, where it is there: it links a test in a sixth of the time that GNU's takes.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  string(REGEX MATCH "^[0-9]+" clang_major "${CMAKE_CXX_COMPILER_VERSION}")
+  find_program(RAILYARD_CLANG_LLD "ld.lld-${clang_major}")
+  if(RAILYARD_CLANG_LLD)
+    add_link_options("-fuse-ld=lld-${clang_major}")
+  endif()
+endif()
+
 # Link-time optimisation over the dataplane, for the programs that users run and that are measured. Tests link the same
 # objects without it (railyard_without_lto), so that one more test does not cost one more pass over everything.
 add_library(railyard_dataplane_flags INTERFACE)
 add_library(railyard_program INTERFACE)
 add_library(railyard_without_lto INTERFACE)
 if(RAILYARD_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  string(REGEX MATCH "^[0-9]+" clang_major "${CMAKE_CXX_COMPILER_VERSION}")
   target_compile_options(railyard_dataplane_flags INTERFACE -flto=thin -ffat-lto-objects)
   # Of the linkers only LLVM's reads what clang leaves beside the code. What a slice of modelled time does becomes a few
   # large functions: that is worth a tenth (tests/bench/README.md).
   target_link_options(railyard_program INTERFACE ${railyard_optimize} -flto=thin -march=x86-64-v2
                       -fno-tree-slp-vectorize -fuse-ld=lld-${clang_major} -Wl,--fat-lto-objects
+                      "-Wl,--thinlto-cache-dir=${CMAKE_BINARY_DIR}/lto"
                       "SHELL:-Wl,-mllvm,-import-instr-limit=1000 -Wl,-mllvm,-inline-threshold=2000")
 elseif(RAILYARD_LTO)
   target_compile_options(railyard_dataplane_flags INTERFACE -flto=auto -ffat-lto-objects)

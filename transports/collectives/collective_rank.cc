@@ -28,6 +28,7 @@ CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& co
       program_(std::move(program)),
       peers_(program_.connections.size()),
       start_at_(config.start),
+      next_due_(config.start),
       states_(program_.steps.size()),
       posted_(program_.steps.size()),
       copies_(config.repeats > 1 ? 2 : 1) {
@@ -74,6 +75,7 @@ void CollectiveRank::retire() noexcept {
   start_at_ = computed_at_ = Instant::never();
   received_ = {};
   while (!reductions_.empty()) reductions_.pop();
+  note_due();
   for (Peer& peer : peers_) peer.failed = true;
   for (const Registered& at : registered_) {
     at.memory->remove(at.key);
@@ -93,11 +95,13 @@ void CollectiveRank::run_due(Instant now) {
   if (!received_.empty() && received_.top().at == due) {
     const Costing r = received_.top();
     received_.pop();
+    note_due();
     return reduce(now, r.what);
   }
   if (!reductions_.empty() && reductions_.front().at == due) {
     const Later r = reductions_.front();
     reductions_.pop();
+    note_due();
     return apply(now, r.what);
   }
   if (computed_at_ == due) {
@@ -110,9 +114,10 @@ void CollectiveRank::run_due(Instant now) {
       compute(now, next);
     }
     computed_at_ = std::ranges::min_element(streams_, {}, &Stream::done_at)->done_at;
+    note_due();
     return done(now, step);
   }
-  start_at_ = Instant::never();
+  start_at(Instant::never());
   if (launching_)
     launch(now);
   else
@@ -154,7 +159,7 @@ void CollectiveRank::begin(Instant now) {
   if (receives_left_ == 0) finished_.back() = now;  // it has had its result from the beginning
   launching_ = config_.launch_cost > Duration{};
   if (launching_)
-    start_at_ = now + config_.launch_cost;
+    start_at(now + config_.launch_cost);
   else
     launch(now);
 }
@@ -182,7 +187,7 @@ void CollectiveRank::finish(Instant now) {
   if (repeat_ + 2 < config_.repeats) owe_credits(now);
   if (++repeat_ == config_.repeats) return;
   if (config_.gap > Duration{})
-    start_at_ = now + config_.gap;
+    start_at(now + config_.gap);
   else
     begin(now);
 }
@@ -202,7 +207,7 @@ void CollectiveRank::go_on(Instant now, std::uint32_t more) {
   for (std::uint32_t k = config_.repeats < 2 ? 0 : config_.repeats - 2; k < repeat_; ++k)
     if (k + 2 < config_.repeats + more) owe_credits(now);
   config_.repeats += more;
-  if (!running_ && start_at_ == Instant::never() && repeat_ < config_.repeats) start_at_ = now;
+  if (!running_ && start_at_ == Instant::never() && repeat_ < config_.repeats) start_at(now);
 }
 
 // What has ended may end others at once, which is told one after the other, however many there are.
@@ -263,6 +268,7 @@ void CollectiveRank::compute(Instant now, std::uint32_t step) {
   streams_[s.connection].step = step;
   streams_[s.connection].done_at = now + time;
   computed_at_ = std::min(computed_at_, now + time);
+  note_due();
 }
 
 // ---- Messages that go ----------------------------------------------------------------------------------------------
@@ -428,6 +434,7 @@ void CollectiveRank::take(Instant now, const Arrival& arrival) {
   if (cost == Duration{}) return reduce(now, arrival);
   states_[arrival.step] = StepState::kPosted;
   received_.push({now + cost, taken_++, arrival});
+  note_due();
 }
 
 // Additions take their time one after the other, in the order in which their messages came.
@@ -437,6 +444,7 @@ void CollectiveRank::reduce(Instant now, const Arrival& arrival) {
   states_[arrival.step] = StepState::kPosted;
   reducing_until_ = std::max(now, reducing_until_) + std::max(Bytes{s.octets} / config_.reduce_rate, Duration{1});
   reductions_.push({reducing_until_, arrival});
+  note_due();
 }
 
 void CollectiveRank::apply(Instant now, const Arrival& arrival) {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dataplane/base/assert.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/ring_queue.h"
 #include "transports/base/memory_regions.h"
@@ -47,9 +48,8 @@ class CollectiveRank {
 
   // When it wants to be called by itself; and that, one thing, which is due by `now`: it is done then.
   Instant next_due() const noexcept {
-    const Instant received = received_.empty() ? Instant::never() : received_.top().at;
-    const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
-    return std::min({start_at_, received, reduced, computed_at_});
+    RAILYARD_EXPENSIVE_ASSERT(next_due_ == find_next_due(), "what changes when something is due says so");
+    return next_due_;
   }
   void run_due(Instant now);
   // The peer at the other end of `connection` is in this rank's scale-up network, whose part in this host is `pipe`: they
@@ -68,7 +68,10 @@ class CollectiveRank {
     done(now, step);
   }
   // The first repeat is started then; instead of at what was configured. It has not been.
-  void start_at(Instant at) noexcept { start_at_ = at; }
+  void start_at(Instant at) noexcept {
+    start_at_ = at;
+    note_due();
+  }
   // No repeat is started at or after `at`.
   void stop_at(Instant at) noexcept { config_.stop = std::min(config_.stop, at); }
 
@@ -212,6 +215,14 @@ class CollectiveRank {
   std::uint64_t name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept;
   bool goes(const CollectiveStep& step) const noexcept { return program_.goes(step.occasion, repeat_); }
 
+  Instant find_next_due() const noexcept {
+    const Instant received = received_.empty() ? Instant::never() : received_.top().at;
+    const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
+    return std::min({start_at_, received, reduced, computed_at_});
+  }
+  // After any change of these four: every packet at this NIC asks for it.
+  void note_due() noexcept { next_due_ = find_next_due(); }
+
   void begin(Instant now);
   void launch(Instant now);
   void owe_credits(Instant now);
@@ -250,6 +261,7 @@ class CollectiveRank {
   bool running_ = false;
   bool launching_ = false;  // it runs, and until start_at_ nothing goes
   Instant start_at_;
+  Instant next_due_;  // find_next_due()
   std::vector<StepState> states_;
   std::vector<Instant> posted_;  // of steps that send: when
   std::vector<std::uint32_t> waits_;

@@ -69,6 +69,7 @@ bool CompletionQueue::push(const Completion& completion) noexcept {
   std::size_t at = head_ + size_++;
   if (at >= ring_.size()) at -= ring_.size();
   ring_[at] = completion;
+  if (pushed_ != nullptr) *pushed_ = true;
   if (armed_ == Arm::kAny || (armed_ == Arm::kSolicited && (completion.solicited || !completion.ok()))) {
     armed_ = Arm::kNothing;
     event_ = true;

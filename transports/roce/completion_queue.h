@@ -16,7 +16,9 @@ enum class Arm : std::uint8_t { kNothing, kSolicited, kAny };
 // A ring of fixed size. One that overruns loses completions, says so, and does not recover: its QPs are in error.
 class alignas(64) CompletionQueue {
  public:
-  explicit CompletionQueue(std::size_t capacity) : ring_(capacity == 0 ? 1 : capacity) {}
+  // `pushed`, if given, is set with each completion; it outlives the queue.
+  explicit CompletionQueue(std::size_t capacity, bool* pushed = nullptr)
+      : ring_(capacity == 0 ? 1 : capacity), pushed_(pushed) {}
 
   // Whether there was room. Allocates nothing.
   bool push(const Completion& completion) noexcept;
@@ -52,6 +54,7 @@ class alignas(64) CompletionQueue {
   std::vector<Completion> ring_;
   std::size_t head_ = 0;
   std::size_t size_ = 0;
+  bool* pushed_ = nullptr;
   Arm armed_ = Arm::kNothing;
   bool event_ = false;
   bool overrun_ = false;

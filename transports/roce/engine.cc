@@ -36,7 +36,7 @@ Engine::Engine(EngineConfig config)
 Engine::~Engine() = default;
 
 CqId Engine::create_cq(std::size_t capacity) {
-  cqs_.emplace_back(capacity);
+  cqs_.emplace_back(capacity, &completed_);
   return CqId{static_cast<std::uint32_t>(cqs_.size() - 1)};
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dataplane/base/endpoint.h"
@@ -92,6 +93,8 @@ class alignas(64) Engine {
   std::expected<void, PostError> post_srq_recv(SrqId srq, const RecvWr& wr);
   // Takes up to `out.size()` completions; returns how many.
   std::size_t poll(CqId cq, std::span<Completion> out) noexcept { return cqs_[cq.index()].poll(out); }
+  // Whether there was a completion in any queue since this was asked last.
+  bool take_completed() noexcept { return std::exchange(completed_, false); }
   CompletionQueue& cq(CqId cq) noexcept { return cqs_[cq.index()]; }
   ReceiveQueue& srq(SrqId srq) noexcept { return srqs_[srq.index()]; }
   // What happened since the last call.
@@ -199,6 +202,7 @@ class alignas(64) Engine {
   };
   mutable std::array<Found, 4> found_;
   const Qp* lined_up_ = nullptr;  // which did so last, if it is there still: one of those that send soon
+  bool completed_ = false;    // since take_completed()
   PriorityMask in_line_ = 0;  // classes in whose lines somebody stands
   const bool controlled_;     // there is congestion control,
   const bool telemetry_;      // ... and it reads in-band telemetry

@@ -36,6 +36,12 @@ std::expected<PayloadRef, AccessError> gather(const MemoryRegions& memory, Prote
                                               const SgeList& pieces, std::uint64_t offset, std::uint32_t octets,
                                               BounceBuffers& bounce) {
   PayloadRef payload{};
+  // Most messages are one piece.
+  if (const Sge& piece = *pieces.begin(); pieces.size() == 1 && octets > 0 && offset + octets <= piece.octets) [[likely]] {
+    const auto at = memory.check(piece.l_key, domain, piece.address + offset, octets, {});
+    if (!at) return std::unexpected(at.error());
+    return payload_at(*at, octets);
+  }
   std::byte* whole = nullptr;
   const auto result = for_each_run(pieces, offset, octets,
                                    [&](std::uint64_t address, std::uint32_t key, std::uint32_t here,

@@ -89,9 +89,9 @@ std::expected<bool, Refusal> InboundMessage::take_write(const Packet& packet, co
   if (!has_right_lengths(packet, qp_.path_mtu) || !fits || length > kMaxMessageOctets)
     return std::unexpected(Refusal::kLengths);
   // The first packet checks all of the range, so that a wrong one changes nothing; the rest, whether it is still there.
-  if (!nic_.memory.check(r_key, qp_.domain, address + placed_, left, Access::kRemoteWrite, qp_.number.value))
-    return std::unexpected(Refusal::kRemoteAccess);
-  const auto at = nic_.memory.check(r_key, qp_.domain, address + placed_, payload.octets, Access::kRemoteWrite, qp_.number.value);
+  const auto at =
+      nic_.memory.check(r_key, qp_.domain, address + placed_, left, Access::kRemoteWrite, qp_.number.value);
+  if (!at) return std::unexpected(Refusal::kRemoteAccess);
   if (!placed) place(at->memory, payload);
   operation_ = Operation::kWrite;
   address_ = address;

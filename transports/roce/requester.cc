@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dataplane/base/assert.h"
 #include "transports/roce/segmentation.h"
 #include "transports/roce/wire/reth.h"
 
@@ -106,7 +107,7 @@ void Requester::begin(Wqe& wqe) noexcept {
 }
 
 bool Requester::next(Instant now, OutPacket& out) {
-  if (!ready(now)) return false;
+  RAILYARD_EXPENSIVE_ASSERT(ready(now), "a requester that is not ready is not asked");
   rnr_until_ = Instant::never();
   if (scoreboard_ && scoreboard_->lost_psns > 0) return next_lost(now, out);
   if (sq_[cursor_].psns == 0 && (!pass_local() || !ready(now))) return false;

@@ -46,7 +46,7 @@ class Requester {
 
   // Whether next() would give a packet at `now`.
   bool ready(Instant now) const noexcept;
-  // The next packet. False: there is none now (and maybe failed()).
+  // The next packet of one that is ready. False: there is none after all (and maybe failed()).
   bool next(Instant now, OutPacket& out);
 
   // Responses to what was sent. nullopt: taken.

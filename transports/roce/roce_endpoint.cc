@@ -4,6 +4,7 @@
 
 #include "dataplane/wire/ecn.h"
 #include "dataplane/wire/icrc.h"
+#include "dataplane/wire/ipv4.h"
 #include "dataplane/wire/parse.h"
 #include "dataplane/wire/udp.h"
 
@@ -51,45 +52,74 @@ std::optional<Drop> RoceEndpoint::receive_one(const RxFrame& frame, InPacket& in
   }
   const std::size_t frame_octets =
       octets.size() + rest.octets + (frame.icrc_pending ? std::size_t{wire::kIcrcOctets} : 0);
-  const auto view = wire::parse_frame(octets, frame_octets);
-  if (frame.trimmed) {
-    if (view) in.packet.bth.dest_qp = view->destination_qp;
+  if (frame.trimmed) [[unlikely]] {
+    if (const auto view = wire::parse_frame(octets, frame_octets)) in.packet.bth.dest_qp = view->destination_qp;
     return dropped(Drop::kTrimmed);
   }
-  if (!view || view->l4_offset == 0 || view->destination_port != wire::kRoceV2Port) return dropped(Drop::kNotRoce);
-
-  const std::size_t udp_octets = wire::read<wire::Udp::Length>(octets.data() + view->l4_offset);
-  const std::size_t ip_end = view->l3_offset + std::size_t{view->ip_octets};
-  if (udp_octets < wire::Udp::kOctets || view->l4_offset + udp_octets != ip_end) return dropped(Drop::kNotRoce);
-  const std::size_t begin = view->l4_offset + std::size_t{wire::Udp::kOctets};
-  const auto packet = decode(octets.subspan(begin, std::min(octets.size(), ip_end) - begin), ip_end - begin);
-  if (!packet) {
-    engine_.on_malformed(packet.error());
-    return Drop::kMalformed;
-  }
-  if (!frame.icrc_pending) {
-    if (octets.size() < ip_end || !wire::icrc_matches(octets.subspan(view->l3_offset, view->ip_octets)))
-      return dropped(Drop::kIcrc);
-  }
-  const std::size_t payload_at = begin + packet->header_octets();
-  in = {.packet = *packet,
-        .source = view->source,
-        .destination = view->destination,
-        .ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe,
-        .ip = octets.subspan(view->l3_offset, view->l4_offset - view->l3_offset)};
-  in.payload.octets = packet->payload_octets;
-  if (payload_at < octets.size()) {
-    if (octets.size() < payload_at + packet->payload_octets) return dropped(Drop::kNotRoce);
-    in.payload.bytes = octets.data() + payload_at;
-  } else {
-    in.payload.stream = rest.stream;
-    in.payload.offset = rest.offset;
+  const std::optional<Datagram> found = find_datagram(octets, frame_octets, in);
+  if (!found) return dropped(Drop::kNotRoce);
+  if (const auto bad = take(frame, octets, *found, rest, in)) [[unlikely]] {
+    in.packet = {};
+    return bad;
   }
   if (frame.telemetry) [[unlikely]] {
     telemetry_ = frame.path_telemetry();
     in.telemetry = &telemetry_;
   }
   return engine_.on_packet(frame.at, in);
+}
+
+// Where its BTH begins and its IP packet ends; nullopt: it is no RoCEv2 datagram. Says in `in` where it comes from.
+std::optional<RoceEndpoint::Datagram> RoceEndpoint::find_datagram(std::span<const std::byte> octets,
+                                                                  std::size_t frame_octets, InPacket& in) noexcept {
+  using wire::Ipv4;
+  if (known_.has(octets, frame_octets)) [[likely]] {
+    const std::byte* const ip = octets.data() + KnownHeaders::kIpAt;
+    in.source = wire::IpAddress(wire::read<Ipv4::Source>(ip));
+    in.destination = wire::IpAddress(wire::read<Ipv4::Destination>(ip));
+    in.ce = wire::ecn_of(wire::read<Ipv4::TrafficClass>(ip)) == wire::Ecn::kCe;
+    in.ip = octets.subspan(KnownHeaders::kIpAt, Ipv4::kOctets);
+    return Datagram{KnownHeaders::kOctets, KnownHeaders::kIpAt + std::size_t{wire::read<Ipv4::TotalLength>(ip)}};
+  }
+  const auto view = wire::parse_frame(octets, frame_octets);
+  if (!view || view->l4_offset == 0 || view->destination_port != wire::kRoceV2Port) return std::nullopt;
+  const std::size_t udp_octets = wire::read<wire::Udp::Length>(octets.data() + view->l4_offset);
+  const std::size_t ip_end = view->l3_offset + std::size_t{view->ip_octets};
+  if (udp_octets < wire::Udp::kOctets || view->l4_offset + udp_octets != ip_end) return std::nullopt;
+  if (view->kind == wire::FrameKind::kIpv4 && view->l3_offset == KnownHeaders::kIpAt &&
+      view->l4_offset == KnownHeaders::kUdpAt)
+    known_.note(octets, frame_octets);
+  in.source = view->source;
+  in.destination = view->destination;
+  in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
+  in.ip = octets.subspan(view->l3_offset, view->l4_offset - view->l3_offset);
+  return Datagram{view->l4_offset + std::size_t{wire::Udp::kOctets}, ip_end};
+}
+
+// What is behind UDP. `rest`: of the payload, what is not among `octets`.
+std::optional<Drop> RoceEndpoint::take(const RxFrame& frame, std::span<const std::byte> octets, const Datagram& found,
+                                       const PayloadRef& rest, InPacket& in) {
+  const auto [begin, ip_end] = found;
+  const auto there = octets.subspan(begin, std::min(octets.size(), ip_end) - begin);
+  if (const auto bad = decode(there, ip_end - begin, in.packet)) [[unlikely]] {
+    engine_.on_malformed(*bad);
+    return Drop::kMalformed;
+  }
+  if (!frame.icrc_pending) {
+    const auto ip_at = static_cast<std::size_t>(in.ip.data() - octets.data());
+    if (octets.size() < ip_end || !wire::icrc_matches(octets.subspan(ip_at, ip_end - ip_at)))
+      return dropped(Drop::kIcrc);
+  }
+  const std::size_t payload_at = begin + in.packet.header_octets();
+  in.payload.octets = in.packet.payload_octets;
+  if (payload_at < octets.size()) {
+    if (octets.size() < payload_at + in.packet.payload_octets) return dropped(Drop::kNotRoce);
+    in.payload.bytes = octets.data() + payload_at;
+  } else {
+    in.payload.stream = rest.stream;
+    in.payload.offset = rest.offset;
+  }
+  return std::nullopt;
 }
 
 }  // namespace railyard::roce

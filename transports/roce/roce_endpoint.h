@@ -12,6 +12,7 @@
 
 #include "dataplane/base/endpoint.h"
 #include "transports/roce/engine.h"
+#include "transports/roce/known_headers.h"
 
 namespace railyard::roce {
 
@@ -38,7 +39,18 @@ class RoceEndpoint final : public Endpoint {
     return reason;
   }
 
+  // Of a frame's octets: where the BTH begins, and where the IP packet ends.
+  struct Datagram {
+    std::size_t begin = 0;
+    std::size_t ip_end = 0;
+  };
+  std::optional<Datagram> find_datagram(std::span<const std::byte> octets, std::size_t frame_octets,
+                                        InPacket& in) noexcept;
+  std::optional<Drop> take(const RxFrame& frame, std::span<const std::byte> octets, const Datagram& found,
+                           const PayloadRef& rest, InPacket& in);
+
   bool real_payload_;
+  KnownHeaders known_;
   PathTelemetry telemetry_;       // of the frame that is being handled
   std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should
   Engine engine_;

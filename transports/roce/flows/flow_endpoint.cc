@@ -143,7 +143,9 @@ void FlowEndpoint::post_receive(Instant now, Lane& lane) {
   RAILYARD_ASSERT(posted.has_value(), "a flow posts what its QP takes");
 }
 
+// Ranks with NICs of their own elsewhere, which have completions there, are in a scale-up network.
 bool FlowEndpoint::take_completions(Instant now) {
+  if (!roce_.engine().take_completed() && scale_up() == nullptr) return false;
   bool any = take_flow_completions(now);
   if (!has_ranks() && carried_.empty()) return any;
   const auto take = [&](RoceRank& rank) {

@@ -60,6 +60,7 @@ class Headers {
   }
   bool operator==(const Headers&) const = default;
 
+  constexpr bool none() const noexcept { return bits_ == 0; }
   constexpr bool has(Header header) const noexcept { return (bits_ & bit(header)) != 0; }
   constexpr Headers with(Header header) const noexcept {
     Headers more = *this;

@@ -13,6 +13,7 @@ namespace {
 // holds its values, and where it lies.
 template <class SomePacket, class Visit>
 void for_each_header(Headers headers, SomePacket& packet, std::size_t at, Visit visit) noexcept {
+  if (headers.none()) return;  // most packets of a long message
   const auto step = [&](Header header, auto& values) {
     if (!headers.has(header)) return;
     visit(at, values);
@@ -75,28 +76,32 @@ std::string_view name(Malformed reason) noexcept {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
-std::expected<Packet, Malformed> decode(std::span<const std::byte> octets, std::size_t datagram_octets) noexcept {
+std::optional<Malformed> decode(std::span<const std::byte> octets, std::size_t datagram_octets,
+                                Packet& packet) noexcept {
   using enum Malformed;
   octets = octets.first(std::min(octets.size(), datagram_octets));
-  if (octets.size() < wire::Bth::kOctets || datagram_octets < wire::Bth::kOctets + wire::kIcrcOctets)
-    return std::unexpected(kTooShort);
-  if (wire::read<wire::Bth::TVer>(octets.data()) != 0) return std::unexpected(kBadVersion);
+  if (octets.size() < wire::Bth::kOctets || datagram_octets < wire::Bth::kOctets + wire::kIcrcOctets) return kTooShort;
+  if (wire::read<wire::Bth::TVer>(octets.data()) != 0) return kBadVersion;
 
-  std::expected<Packet, Malformed> packet;
-  packet->bth = read_bth(octets.data());
+  packet.bth = read_bth(octets.data());
+  const OpcodeInfo& info = packet.info();
   // Before anything is computed from the opcode's header length: a reserved one has none.
-  if (!packet->info().known()) return std::unexpected(kUnknownOpcode);
-  const std::size_t headers = packet->header_octets();
-  if (octets.size() < headers || datagram_octets < headers + wire::kIcrcOctets) return std::unexpected(kHeadersCut);
+  if (!info.known()) return kUnknownOpcode;
+  const std::size_t headers = packet.header_octets();
+  if (octets.size() < headers || datagram_octets < headers + wire::kIcrcOctets) return kHeadersCut;
   const std::size_t behind = datagram_octets - headers - wire::kIcrcOctets;
-  if (behind < packet->bth.pad_cnt) return std::unexpected(kBadPadding);
-  packet->payload_octets = static_cast<std::uint32_t>(behind - packet->bth.pad_cnt);
+  if (behind < packet.bth.pad_cnt) return kBadPadding;
+  packet.payload_octets = static_cast<std::uint32_t>(behind - packet.bth.pad_cnt);
 
-  for_each_header(packet->info().headers, *packet, wire::Bth::kOctets, ReadAt{octets.data()});
-  if (packet->info().headers.has(Header::kAeth) &&
-      parse_syndrome(packet->aeth.syndrome).type == SyndromeType::kReserved) {
-    return std::unexpected(kReservedSyndrome);
-  }
+  for_each_header(info.headers, packet, wire::Bth::kOctets, ReadAt{octets.data()});
+  if (info.headers.has(Header::kAeth) && parse_syndrome(packet.aeth.syndrome).type == SyndromeType::kReserved)
+    return kReservedSyndrome;
+  return std::nullopt;
+}
+
+std::expected<Packet, Malformed> decode(std::span<const std::byte> octets, std::size_t datagram_octets) noexcept {
+  std::expected<Packet, Malformed> packet;
+  if (const auto bad = decode(octets, datagram_octets, *packet)) return std::unexpected(*bad);
   return packet;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -68,6 +69,10 @@ struct Packet {
 // see runs_on().
 [[nodiscard]] std::expected<Packet, Malformed> decode(std::span<const std::byte> octets,
                                                       std::size_t datagram_octets) noexcept;
+// The same into `packet`, which must be as constructed; nullopt: it is decoded. For every packet that comes: a Packet is
+// several cache lines, and is not copied this way.
+[[nodiscard]] std::optional<Malformed> decode(std::span<const std::byte> octets, std::size_t datagram_octets,
+                                              Packet& packet) noexcept;
 // The same for a datagram in one piece.
 [[nodiscard]] inline std::expected<Packet, Malformed> decode(std::span<const std::byte> datagram) noexcept {
   return decode(datagram, datagram.size());
