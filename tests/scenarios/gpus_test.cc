@@ -1,6 +1,7 @@
 // Ranks that are GPUs: several share a NIC, and all NICs of their host carry them.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -36,6 +37,21 @@ TEST(Gpus, BehindOneNicHaveItsRate) {
   EXPECT_TRUE(c.verified) << c.stalled << c.wrong;
   EXPECT_LT(c.limit_bps, 400e9);
   EXPECT_GT(c.share_of_limit(), 0.9);
+}
+
+// The fabric has eight NICs in each host; how many of them GPUs use is the server's.
+TEST(Gpus, ReachTheRateOfTheNicsOfTheirServer) {
+  for (const auto& [server, nics] : {std::pair{"hgx-h100", 8}, {"hgx-h100-4nic", 4}, {"shared-2", 4}, {"one-nic", 1}}) {
+    Scenario s = Scenario::ready("shared-nics", {std::string("hosts.default.server=") + server, "topology.rails=8",
+                                                 "collectives.experts="});
+    s.run_to_the_end();
+    const report::CollectiveReport c = s.report().collectives.at(0);
+    EXPECT_TRUE(c.verified) << server << c.stalled << c.wrong;
+    EXPECT_GT(c.limit_bps, nics * 400e9 * 0.93) << server;
+    EXPECT_LT(c.limit_bps, nics * 400e9) << server;
+    EXPECT_GT(c.share_of_limit(), 0.85) << server;
+    EXPECT_LE(c.share_of_limit(), 1.0) << server;
+  }
 }
 
 // Their octets go where they belong, also between GPUs at one NIC.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "control/spec/collective_ranks.h"
 #include "control/spec/shipped.h"
 #include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
@@ -97,13 +98,19 @@ TEST(Asic, OneThatIsNotKnownIsRefusedWithTheOneThatWasMeant) {
 
 std::string host_with(const std::string& server) { return small_with("hosts: { default: { " + server + " } }\n"); }
 
+// Hosts with so many NICs.
+std::string rails_with(int rails, const std::string& server) {
+  return "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: " + std::to_string(rails) +
+         " }\nhosts: { default: { " + server + " } }\n";
+}
+
 TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(RAILYARD_SOURCE_DIR "/topologies/servers")) {
     if (entry.path().extension() != ".yaml") continue;
     ++files;
     const std::string name = entry.path().stem();
-    const Lab lab = parse(host_with("server: " + name), "x.yaml");
+    const Lab lab = parse(rails_with(4, "server: " + name), "x.yaml");
     const HostProfile& p = lab.hosts.at("default");
     ASSERT_TRUE(p.scale_up) << name;
     EXPECT_EQ(p.gpus, p.shares_scale_up() ? 4 : 8) << name;
@@ -118,6 +125,23 @@ TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
   EXPECT_EQ(h100.pcie, (PcieSpec{.slot = {5, 16}, .uplink = {}}));
   const HostProfile tray = parse(host_with("server: gb200-nvl72"), "x.yaml").hosts.at("default");
   EXPECT_EQ(*tray.gpus * tray.scale_up->hosts, 72);
+}
+
+TEST(Server, GpusShareNicsAsItSays) {
+  const auto nics = [](const std::string& server, int rails) {
+    const HostProfile p = parse(rails_with(rails, "server: " + server), "x.yaml").hosts.at("default");
+    std::vector<int> all;
+    for (int gpu = 1; gpu <= *p.gpus; ++gpu) all.push_back(gpu_nic(p, static_cast<std::size_t>(rails), gpu));
+    return all;
+  };
+  const std::vector<int> two_at_each{1, 1, 2, 2, 3, 3, 4, 4};
+  EXPECT_EQ(nics("hgx-h100", 8), (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(nics("hgx-h100", 4), two_at_each);
+  for (const int rails : {4, 8})
+    for (const char* server : {"hgx-h100-4nic", "shared-2"}) EXPECT_EQ(nics(server, rails), two_at_each) << server;
+  for (const int rails : {1, 4}) EXPECT_EQ(nics("one-nic", rails), std::vector<int>(8, 1));
+  EXPECT_NE(error_of(rails_with(2, "server: shared-2")).find("NIC 3 of GPU 5: h1 has 2 NICs"), std::string::npos)
+      << error_of(rails_with(2, "server: shared-2"));
 }
 
 TEST(Server, KeysBesideItWinAlsoWithinAMap) {
