@@ -94,6 +94,10 @@ EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options) 
   return c;
 }
 
+// In virtual time no device of DPDK takes part, and starting the EAL would take most of a short run. Who asks for huge
+// pages learns whether the machine has them.
+bool needs_eal(const spec::Lab& lab) { return lab.run.clock != spec::Clock::kVirtual || lab.run.hugepages; }
+
 EalConfig eal_config(const spec::Lab& lab) {
   EalConfig c;
   c.memory_mib = static_cast<std::size_t>(lab.run.memory.n >> 20);
@@ -142,7 +146,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
   report::check_conditions(lab_->spec(), false);
   check_captures();
   check_sockets();
-  if (!eal_started()) start_eal(eal_config(lab_->spec()));
+  if (needs_eal(lab_->spec()) && !eal_started()) start_eal(eal_config(lab_->spec()));
   engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
   faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
                                      : std::make_unique<fault::Faults>(*lab_, *engine_);

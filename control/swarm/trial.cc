@@ -23,7 +23,6 @@
 #include "control/swarm/routing_promises.h"
 #include "control/swarm/transport_promises.h"
 #include "control/telemetry/deadlock.h"
-#include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
 #include "dataplane/switch/path/policies.h"
 
@@ -160,6 +159,7 @@ class Trial {
   static EngineConfig config(const EngineVariation& variation) {
     EngineConfig c;
     c.digest = true;
+    c.pools.anywhere = true;
     c.variation = variation;
     c.workers = variation.always_parallel ? 2 : 1;
     return c;
@@ -292,7 +292,6 @@ class Trial {
 
 Outcome run_trial(const std::string& yaml, const EngineVariation& variation, bool verifies) {
   Outcome outcome;
-  if (!eal_started()) start_eal({});
   try {
     Trial trial(spec::parse(yaml, "swarm"), variation, outcome);
     trial.run();

@@ -4,11 +4,11 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <new>
 
 #include "dataplane/base/path_telemetry.h"
 
@@ -19,62 +19,26 @@ namespace {
 // With DPDK's own it makes half a KiB.
 constexpr std::uint32_t kElidedOctets = 246;
 static_assert(kElidedOctets >= 192 && kElidedOctets >= 114 + PathTelemetry::kMostOctets);
-constexpr std::uint32_t kElidedChunk = 3584;  // about a huge page
+// Made at once: about a huge page of each kind of memory.
+constexpr std::uint32_t kElidedChunk = 3584;
+constexpr std::uint32_t kMappedElidedChunk = 4680;
 constexpr std::uint32_t kRealChunk = 256;
 constexpr std::uint32_t kPortMbufs = 8191;  // a mempool is smallest at 2^n - 1
 // Received packets are freed where they came from: with a cache the last ones freed, still in the processor's, are used
 // next.
 constexpr std::uint32_t kPortCache = 256;
 
-void unmap(rte_mempool_memhdr* memory, void*) { munmap(memory->addr, memory->len); }
-
-// Anonymous memory for all of a mempool's objects, from the beginning of a huge page on.
-bool populate_anywhere(rte_mempool* pool) {
-  constexpr std::size_t kHuge = std::size_t{2} << 20;
-  std::size_t least = 0, align = 0;
-  const ssize_t needed = rte_mempool_op_calc_mem_size_default(pool, pool->size, 0, &least, &align);
-  if (needed <= 0) return false;
-  const std::size_t octets = (static_cast<std::size_t>(needed) + kHuge - 1) / kHuge * kHuge;
-  void* const all = mmap(nullptr, octets + kHuge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED) return false;
-  auto* const begin = static_cast<std::byte*>(all);
-  const std::size_t before = (kHuge - reinterpret_cast<std::uintptr_t>(all) % kHuge) % kHuge;
-  if (before != 0) munmap(begin, before);
-  if (before != kHuge) munmap(begin + before + octets, kHuge - before);
-  madvise(begin + before, octets, MADV_HUGEPAGE);
-  const int n =
-      rte_mempool_populate_iova(pool, reinterpret_cast<char*>(begin + before), RTE_BAD_IOVA, octets, unmap, nullptr);
-  if (n < 0) munmap(begin + before, octets);
-  return n == static_cast<int>(pool->size);
-}
-
-rte_mempool* make_pool_anywhere(const char* name, std::uint32_t n, std::uint16_t room) {
-  rte_mempool* const pool =
-      rte_mempool_create_empty(name, n, sizeof(rte_mbuf) + sizeof(Packet) + room, 0, sizeof(rte_pktmbuf_pool_private),
-                               static_cast<int>(rte_socket_id()), 0);
-  if (pool == nullptr) return nullptr;
-  rte_pktmbuf_pool_private sizes{};
-  sizes.mbuf_data_room_size = room;
-  sizes.mbuf_priv_size = sizeof(Packet);
-  rte_pktmbuf_pool_init(pool, &sizes);
-  if (rte_mempool_set_ops_byname(pool, RTE_MBUF_DEFAULT_MEMPOOL_OPS, nullptr) != 0 || !populate_anywhere(pool)) {
-    rte_mempool_free(pool);
-    return nullptr;
-  }
-  rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
-  return pool;
-}
+// Behind a Packet, for `octets` of headers and payload.
+std::uint32_t room_for(std::uint32_t octets) { return kHeaderAt - std::uint32_t{sizeof(Packet)} + octets; }
 
 // mempool names are global to the process.
-rte_mempool* make_chunk(const char* kind, std::uint32_t n, std::uint32_t octets, std::uint32_t cache, bool anywhere) {
+rte_mempool* make_mempool(const char* kind, std::uint32_t n, std::uint32_t octets, std::uint32_t cache) {
   static std::atomic<unsigned> serial{0};
   char name[RTE_MEMPOOL_NAMESIZE];
   std::snprintf(name, sizeof name, "ry_%s_%u", kind, serial.fetch_add(1));
-  const std::uint32_t room = kHeaderAt - sizeof(Packet) + octets;
-  if (anywhere) return make_pool_anywhere(name, n, static_cast<std::uint16_t>(room));
   // A single-producer, single-consumer mempool would do, but packets that leave through a DPDK port come back from
   // there.
-  return rte_pktmbuf_pool_create(name, n, cache, sizeof(Packet), static_cast<std::uint16_t>(room),
+  return rte_pktmbuf_pool_create(name, n, cache, sizeof(Packet), static_cast<std::uint16_t>(room_for(octets)),
                                  static_cast<int>(rte_socket_id()));
 }
 
@@ -91,13 +55,15 @@ PacketPool::PacketPool(PacketPools& all, WorkerId owner, std::size_t workers, co
       owner_(owner),
       elided_{.free = {},
               .chunks = {},
+              .mapped = {},
               .limit = config.elided_limit,
-              .chunk = kElidedChunk,
+              .chunk = config.anywhere ? kMappedElidedChunk : kElidedChunk,
               .octets = kElidedOctets,
               .flags = 0,
               .anywhere = config.anywhere},
       real_{.free = {},
             .chunks = {},
+            .mapped = {},
             .limit = config.real_limit,
             .chunk = kRealChunk,
             .octets = config.real_octets,
@@ -144,36 +110,57 @@ std::size_t PacketPool::peek_slowly(Store& store, std::span<Packet*> out) {
   return n;
 }
 
+void PacketPool::keep(Store& store, Packet* fresh) {
+  fresh->home = owner_;
+  fresh->flags = store.flags;
+  store.free.push_back(fresh);
+}
+
+void PacketPool::adopt(Store& store, rte_mempool* chunk) {
+  void* objects[64];
+  while (const unsigned n = std::min<unsigned>(rte_mempool_avail_count(chunk), std::size(objects))) {
+    if (rte_mempool_get_bulk(chunk, objects, n) != 0) break;
+    for (unsigned i = 0; i < n; ++i) keep(store, packet_of(static_cast<rte_mbuf*>(objects[i])));
+  }
+}
+
+bool PacketPool::map(Store& store, std::uint32_t n) {
+  try {
+    store.mapped.emplace_back(n, room_for(store.octets));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+bool PacketPool::add_mempool(Store& store, std::uint32_t n) {
+  rte_mempool* const chunk =
+      make_mempool((store.flags & Packet::kRealPool) != 0 ? "real" : "elided", n, store.octets, 0);
+  if (chunk == nullptr) return false;
+  store.chunks.push_back(chunk);
+  return true;
+}
+
 bool PacketPool::refill(Store& store) {
   bring_home();
   if (!store.free.empty()) return true;
-  const auto adopt = [&](rte_mempool* chunk) {
-    void* objects[64];
-    while (const unsigned n = std::min<unsigned>(rte_mempool_avail_count(chunk), std::size(objects))) {
-      if (rte_mempool_get_bulk(chunk, objects, n) != 0) break;
-      for (unsigned i = 0; i < n; ++i) {
-        Packet* p = packet_of(static_cast<rte_mbuf*>(objects[i]));
-        p->home = owner_;
-        p->flags = store.flags;
-        store.free.push_back(p);
-      }
-    }
-  };
   // Packets that left through DPDK ports were freed into their chunk.
-  for (rte_mempool* chunk : store.chunks) adopt(chunk);
+  for (rte_mempool* chunk : store.chunks) adopt(store, chunk);
   if (!store.free.empty()) return true;
 
   const std::uint32_t n = std::min(store.chunk, store.limit - store.created);
-  rte_mempool* chunk =
-      n == 0 ? nullptr : make_chunk(&store == &real_ ? "real" : "elided", n, store.octets, 0, store.anywhere);
-  if (chunk == nullptr) {
+  if (n == 0 || !(store.anywhere ? map(store, n) : add_mempool(store, n))) {
     exhausted_ = true;
     return false;
   }
-  store.chunks.push_back(chunk);
   store.created += n;
   store.free.reserve(store.created);
-  adopt(chunk);
+  if (store.anywhere) {
+    const MappedPackets& fresh = store.mapped.back();
+    for (std::uint32_t i = 0; i < n; ++i) keep(store, fresh[i]);
+  } else {
+    adopt(store, store.chunks.back());
+  }
   return true;
 }
 
@@ -185,7 +172,7 @@ void PacketPool::release_elsewhere(Packet* packet) {
 }
 
 rte_mempool* PacketPool::mempool_for_ports() {
-  if (for_ports_ == nullptr) for_ports_ = make_chunk("port", kPortMbufs, real_.octets, kPortCache, false);
+  if (for_ports_ == nullptr) for_ports_ = make_mempool("port", kPortMbufs, real_.octets, kPortCache);
   return for_ports_;
 }
 

@@ -9,6 +9,7 @@
 
 #include "dataplane/base/ids.h"
 #include "dataplane/base/spsc_ring.h"
+#include "dataplane/packet/mapped_packets.h"
 #include "dataplane/packet/packet.h"
 
 struct rte_mempool;
@@ -20,8 +21,8 @@ struct PoolConfig {
   std::uint32_t elided_limit = 1u << 21;  // packets with synthetic payload, 0.5 KiB each
   std::uint32_t real_limit = 1u << 17;    // packets with room for payload
   std::uint32_t real_octets = 9728;       // room for headers and payload in one of those
-  // No device reads or writes packets itself: they may be anywhere in memory, and are in transparent huge pages where
-  // the machine has them. DPDK's own memory without huge pages is shared, which most machines do not make huge.
+  // No device reads or writes packets itself: they are in plain memory of the process, and the EAL need not run. DPDK's
+  // own memory without huge pages is shared, which most machines do not make huge.
   bool anywhere = false;
 };
 
@@ -54,7 +55,8 @@ class PacketPool {
       release_elsewhere(packet);
   }
 
-  // For receive queues of DPDK ports: mbufs with room for real payload and a Packet in front. Created on first use.
+  // For receive queues of DPDK ports: mbufs with room for real payload and a Packet in front. Created on first use. The
+  // EAL runs.
   rte_mempool* mempool_for_ports();
 
   WorkerId owner() const noexcept { return owner_; }
@@ -67,7 +69,8 @@ class PacketPool {
  private:
   struct Store {
     std::vector<Packet*> free;
-    std::vector<rte_mempool*> chunks;
+    std::vector<rte_mempool*> chunks;   // where a DPDK port may free a packet; none if `anywhere`
+    std::vector<MappedPackets> mapped;  // all if `anywhere`
     std::uint32_t limit;
     std::uint32_t chunk;   // packets made at once
     std::uint32_t octets;  // room for headers and payload
@@ -95,6 +98,11 @@ class PacketPool {
   }
   std::size_t peek_slowly(Store& store, std::span<Packet*> out);
   bool refill(Store& store);
+  // Makes `n` more, n > 0; false if memory is short.
+  static bool map(Store& store, std::uint32_t n);
+  static bool add_mempool(Store& store, std::uint32_t n);
+  void keep(Store& store, Packet* fresh);
+  void adopt(Store& store, rte_mempool* chunk);
   void bring_home();
   void release_elsewhere(Packet* packet);
 

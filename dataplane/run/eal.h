@@ -1,4 +1,5 @@
-// Starting DPDK's environment: by default without huge pages, PCI and privileges.
+// Starting DPDK's environment: by default without huge pages, PCI and privileges. Runs in virtual time do without it: it
+// loads every driver of the machine and sleeps for 0.1 s to calibrate the TSC.
 #pragma once
 
 #include <cstddef>
