@@ -7,9 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/import/from_eos.h"
-#include "control/import/from_nvue.h"
-#include "control/import/from_nxos.h"
 #include "control/import/running_config.h"
 #include "tests/control/import/switch_sample.h"
 
@@ -18,14 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct SwitchFormat {
-  const char* sample;
-  std::string (*import_text)(const std::string&, const std::string&, bool);
-};
-constexpr SwitchFormat kEosFormat{"eos-leaf.cfg", from_eos};
-constexpr SwitchFormat kNxosFormat{"nxos-leaf.cfg", from_nxos};
-constexpr SwitchFormat kNvueFormat{"cumulus-leaf.yml", from_nvue};
 
 struct BadSwitchCase {
   const char* name;
@@ -119,9 +108,9 @@ class BadSwitch : public testing::TestWithParam<BadSwitchCase> {};
 
 TEST_P(BadSwitch, IsOneError) {
   const BadSwitchCase& bad = GetParam();
-  SwitchSample config(bad.format.sample);
+  SwitchSample config(bad.format);
   config.change(bad.from, bad.to);
-  const std::string said = error_of_import([&] { bad.format.import_text(config.text(), "leaf", false); });
+  const std::string said = error_of_import([&] { config.imported(); });
   if (bad.at == nullptr)
     EXPECT_THAT(said, HasSubstr(bad.message));
   else
@@ -152,27 +141,27 @@ TEST(BadSwitchFile, OfAnotherKindIsOneError) {
 }
 
 TEST(BadSwitchFile, TheSystemIsRecognisedByItsCommands) {
-  EXPECT_EQ(system_of_running_config(SwitchSample("eos-leaf.cfg").text()), ConfigSystem::kEos);
-  EXPECT_EQ(system_of_running_config(SwitchSample("nxos-leaf.cfg").text()), ConfigSystem::kNxos);
+  EXPECT_EQ(system_of_running_config(SwitchSample(kEosFormat).text()), ConfigSystem::kEos);
+  EXPECT_EQ(system_of_running_config(SwitchSample(kNxosFormat).text()), ConfigSystem::kNxos);
   EXPECT_EQ(system_of_running_config(""), std::nullopt);
   EXPECT_EQ(system_of_running_config("name: x\nnodes: { a: { kind: switch } }\n"), std::nullopt);
   EXPECT_EQ(system_of_running_config(std::string("interface Ethernet1\n\0", 21)), std::nullopt);
 }
 
 TEST(BadSwitchFile, ABannerIsNoConfiguration) {
-  SwitchSample eos("eos-leaf.cfg");
+  SwitchSample eos(kEosFormat);
   eos.change("hostname leaf1\n", "banner login\ninterface Ethernet99\n   speed never\nEOF\nhostname leaf1\n");
-  EXPECT_EQ(error_of_import([&] { from_eos(eos.text(), "x", false); }), "no error");
-  SwitchSample nxos("nxos-leaf.cfg");
+  EXPECT_EQ(error_of_import([&] { eos.imported(); }), "no error");
+  SwitchSample nxos(kNxosFormat);
   nxos.change("feature bgp\n", "banner motd #\ninterface Ethernet1/99\n  speed never\n#\nfeature bgp\n");
-  EXPECT_EQ(error_of_import([&] { from_nxos(nxos.text(), "x", false); }), "no error");
+  EXPECT_EQ(error_of_import([&] { nxos.imported(); }), "no error");
 }
 
 class BrokenSwitch : public testing::TestWithParam<SwitchFormat> {};
 
 // Either it is read or it is one error: nothing else is thrown, and nothing crashes.
 TEST_P(BrokenSwitch, NeverCrashes) {
-  const std::string text = SwitchSample(GetParam().sample).text();
+  const std::string text = SwitchSample(GetParam()).text();
   const auto feed = [](const std::string& broken) {
     error_of_import([&] { GetParam().import_text(broken, "x", false); });
   };

@@ -17,34 +17,25 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-spec::TrafficClass class_of(const spec::Lab& lab, std::size_t c) { return lab.qos.at("default").classes[c]; }
-
-spec::TrafficClass class_at_port(const spec::Lab& lab, int port, std::size_t c) {
-  const auto link = std::ranges::find_if(lab.links, [&](const spec::LinkSpec& l) { return l.b.port == port; });
-  return spec::class_at(lab, *lab.find("t0-1"), port, link->rate, c);
-}
-
 TEST(FromSonic, APortIsALinkToItsNeighbour) {
   const spec::Lab lab = lab_of(sample());
   EXPECT_EQ(lab.name, "t0-1");
   ASSERT_EQ(lab.links.size(), 36u);
   const spec::LinkSpec& server = lab.links[0];
-  EXPECT_EQ(server.a, (spec::PortName{"gpu01", 1}));
+  EXPECT_THAT(server, LeadsTo("gpu01", 100));
   EXPECT_EQ(server.b, (spec::PortName{"t0-1", 1}));
-  EXPECT_EQ(server.rate, BitRate{100'000'000'000});
   EXPECT_EQ(server.mtu, 9100);
   EXPECT_EQ(server.cable, spec::Length{5'000});
   const spec::LinkSpec& uplink = lab.links[35];
-  EXPECT_EQ(uplink.a, (spec::PortName{"t1-4", 1}));
+  EXPECT_THAT(uplink, LeadsTo("t1-4", 400));
   EXPECT_EQ(uplink.b, (spec::PortName{"t0-1", 36}));
-  EXPECT_EQ(uplink.rate, BitRate{400'000'000'000});
   EXPECT_EQ(uplink.cable, spec::Length{40'000});
 }
 
 TEST(FromSonic, ALosslessGroupHasTheThresholdsOfItsProfile) {
   const spec::Lab lab = lab_of(sample());
   for (const std::size_t c : {std::size_t{3}, std::size_t{4}}) {
-    const spec::TrafficClass& t = class_of(lab, c);
+    const spec::TrafficClass& t = class_in(lab, c);
     EXPECT_TRUE(t.lossless);
     EXPECT_EQ(t.alpha_exponent, -3);  // dynamic_th -3
     EXPECT_EQ(t.headroom, Bytes{66'560});
@@ -55,7 +46,7 @@ TEST(FromSonic, ALosslessGroupHasTheThresholdsOfItsProfile) {
     EXPECT_FALSE(t.strict);
   }
   for (const std::size_t c : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{5}, std::size_t{6}})
-    EXPECT_FALSE(class_of(lab, c).lossless) << c;
+    EXPECT_FALSE(class_in(lab, c).lossless) << c;
 }
 
 TEST(FromSonic, HeadroomFollowsRateAndCable) {
@@ -69,12 +60,9 @@ TEST(FromSonic, HeadroomFollowsRateAndCable) {
 }
 
 TEST(FromSonic, GreenThresholdsAreThoseOfEcn) {
-  const spec::Ecn ecn = class_of(lab_of(sample()), 3).ecn;
-  EXPECT_TRUE(ecn.enabled);
-  EXPECT_EQ(ecn.kmin, Bytes{1'048'576});
-  EXPECT_EQ(ecn.kmax, Bytes{2'097'152});
-  EXPECT_EQ(ecn.pmax_ppm, 50'000u);  // 5 %
-  EXPECT_FALSE(class_of(lab_of(sample()), 0).ecn.enabled);
+  const spec::Ecn ecn = class_in(lab_of(sample()), 3).ecn;
+  EXPECT_THAT(ecn, Marks(1'048'576, 2'097'152, 5));
+  EXPECT_FALSE(class_in(lab_of(sample()), 0).ecn.enabled);
 }
 
 TEST(FromSonic, WredWithoutEcnDropsInALossyClass) {
@@ -84,42 +72,37 @@ TEST(FromSonic, WredWithoutEcnDropsInALossyClass) {
   for (auto& [key, row] : config["QUEUE"].items())
     if (key.ends_with("|0-2")) row["wred_profile"] = "AZURE_LOSSLESS";
   const spec::Lab lab = lab_of(config);
-  ASSERT_TRUE(class_of(lab, 1).drop.all);
-  EXPECT_EQ(class_of(lab, 1).drop.all->min, Bytes{1'048'576});
-  EXPECT_EQ(class_of(lab, 1).drop.all->max, Bytes{2'097'152});
-  EXPECT_EQ(class_of(lab, 1).drop.all->probability_ppm, 50'000u);
-  EXPECT_FALSE(class_of(lab, 3).ecn.enabled);
+  ASSERT_TRUE(class_in(lab, 1).drop.all);
+  EXPECT_EQ(class_in(lab, 1).drop.all->min, Bytes{1'048'576});
+  EXPECT_EQ(class_in(lab, 1).drop.all->max, Bytes{2'097'152});
+  EXPECT_EQ(class_in(lab, 1).drop.all->probability_ppm, 50'000u);
+  EXPECT_FALSE(class_in(lab, 3).ecn.enabled);
   EXPECT_THAT(imported(config), HasSubstr("lossless class 3 has no early drops"));
 }
 
 TEST(FromSonic, ADscpLeadsToTheQueueOfItsTrafficClass) {
   SampleJson config = sample();
-  const spec::QosProfile profile = lab_of(config).qos.at("default");
-  EXPECT_EQ(profile.dscp_to_class[26], 3);
-  EXPECT_EQ(profile.dscp_to_class[4], 4);
-  EXPECT_EQ(profile.dscp_to_class[46], 5);
-  EXPECT_EQ(profile.dscp_to_class[48], 6);
-  EXPECT_EQ(profile.dscp_to_class[8], 0);
-  EXPECT_EQ(profile.dscp_to_class[63], 1);
+  const spec::QosProfile profile = profile_in(lab_of(config));
+  EXPECT_THAT(profile.dscp_to_class, LeadsCodePoints({{26, 3}, {4, 4}, {46, 5}, {48, 6}, {8, 0}, {63, 1}}));
   config["TC_TO_QUEUE_MAP"]["AZURE"]["5"] = "2";
-  EXPECT_EQ(lab_of(config).qos.at("default").dscp_to_class[46], 2);
+  EXPECT_EQ(profile_in(lab_of(config)).dscp_to_class[46], 2);
 }
 
 TEST(FromSonic, LossyQueuesHaveTheirLimits) {
   const spec::Lab lab = lab_of(sample());
-  EXPECT_EQ(class_of(lab, 0).queue_alpha_exponent, -1);  // dynamic_th -1
-  EXPECT_EQ(class_of(lab, 0).queue_reserved, Bytes{1'664});
-  EXPECT_EQ(class_of(lab, 0).xoff, Bytes{32'822'528});  // static_th of the ingress group
-  EXPECT_EQ(class_of(lab, 0).weight, 14);
+  EXPECT_EQ(class_in(lab, 0).queue_alpha_exponent, -1);  // dynamic_th -1
+  EXPECT_EQ(class_in(lab, 0).queue_reserved, Bytes{1'664});
+  EXPECT_EQ(class_in(lab, 0).xoff, Bytes{32'822'528});  // static_th of the ingress group
+  EXPECT_EQ(class_in(lab, 0).weight, 14);
 }
 
 TEST(FromSonic, AQueueTrimsAsTheSwitchIsTold) {
-  const std::optional<spec::Trim> trim = class_of(lab_of(sample()), 1).trim;
+  const std::optional<spec::Trim> trim = class_in(lab_of(sample()), 1).trim;
   ASSERT_TRUE(trim);
   EXPECT_EQ(trim->keep, 256u);
   EXPECT_EQ(trim->dscp, 48);
   EXPECT_EQ(trim->to_class, 6);
-  EXPECT_FALSE(class_of(lab_of(sample()), 0).trim);
+  EXPECT_FALSE(class_in(lab_of(sample()), 0).trim);
 }
 
 TEST(FromSonic, TheDscpOfTrimmedPacketsMayFollowFromATrafficClass) {
@@ -129,18 +112,16 @@ TEST(FromSonic, TheDscpOfTrimmedPacketsMayFollowFromATrafficClass) {
   config["TC_TO_DSCP_MAP"]["HOSTS"]["5"] = "46";
   for (auto& [port, row] : config["PORT_QOS_MAP"].items())
     if (port != "global") row["tc_to_dscp_map"] = "HOSTS";
-  const std::optional<spec::Trim> trim = class_of(lab_of(config), 1).trim;
+  const std::optional<spec::Trim> trim = class_in(lab_of(config), 1).trim;
   ASSERT_TRUE(trim);
   EXPECT_EQ(trim->dscp, 46);
   EXPECT_EQ(trim->to_class, 5);
 }
 
 TEST(FromSonic, WatchdogTimesAreMilliseconds) {
-  const std::optional<spec::PfcWatchdog> w = lab_of(sample()).switches.at("default").pfc_watchdog;
+  const std::optional<spec::PfcWatchdog> w = watchdog_in(lab_of(sample()));
   ASSERT_TRUE(w);
-  EXPECT_EQ(w->detect, Duration{200'000'000'000});
-  EXPECT_EQ(w->restore, Duration{400'000'000'000});
-  EXPECT_EQ(w->poll, Duration{200'000'000'000});
+  EXPECT_THAT(w, HasTimes(milliseconds(200), milliseconds(400), milliseconds(200)));
   EXPECT_EQ(w->action, spec::PfcWatchdog::Action::kDrop);
 }
 
@@ -161,8 +142,8 @@ TEST(FromSonic, HeadroomThatIsTooLittleForAllIsAPool) {
   const spec::Lab lab = lab_of(config);
   EXPECT_EQ(lab.switches.at("default").buffer, Bytes{26'531'072 + 4'194'304});
   EXPECT_EQ(lab.switches.at("default").headroom_pool, Bytes{4'194'304});
-  EXPECT_EQ(class_of(lab, 3).headroom, std::nullopt);
-  EXPECT_TRUE(class_of(lab, 3).accept_loss);
+  EXPECT_EQ(class_in(lab, 3).headroom, std::nullopt);
+  EXPECT_TRUE(class_in(lab, 3).accept_loss);
 }
 
 TEST(FromSonic, HeadroomInTheSizeOfAGroupIsOutsideOfThePool) {
@@ -172,9 +153,9 @@ TEST(FromSonic, HeadroomInTheSizeOfAGroupIsOutsideOfThePool) {
     config["BUFFER_PROFILE"][name] = {
         {"pool", "ingress_lossless_pool"}, {"size", "86016"}, {"xon", "19456"}, {"xoff", "66560"}, {"dynamic_th", "0"}};
   const spec::Lab lab = lab_of(config);
-  EXPECT_EQ(class_of(lab, 3).headroom, Bytes{66'560});
-  EXPECT_EQ(class_of(lab, 3).reserved, Bytes{19'456});
-  EXPECT_EQ(class_of(lab, 3).alpha_exponent, 0);
+  EXPECT_EQ(class_in(lab, 3).headroom, Bytes{66'560});
+  EXPECT_EQ(class_in(lab, 3).reserved, Bytes{19'456});
+  EXPECT_EQ(class_in(lab, 3).alpha_exponent, 0);
   EXPECT_EQ(lab.switches.at("default").buffer, Bytes{26'531'072 + 36 * 2 * 86'016});
 }
 
@@ -320,7 +301,7 @@ TEST(FromSonic, WhatMostPortsHaveIsTheProfileAndTheRestIsListed) {
   EXPECT_THAT(text, HasSubstr("PORT_QOS_MAP|Ethernet140: dscp_to_tc_map (not as at most ports"));
   EXPECT_THAT(text, HasSubstr("QUEUE|Ethernet0|0-2: scheduler (not as at most ports"));
   EXPECT_THAT(text, HasSubstr("PFC_WD|Ethernet0: action, detection_time, restoration_time (not as at most ports"));
-  EXPECT_EQ(class_of(lab_of(config), 0).weight, 14);
+  EXPECT_EQ(class_in(lab_of(config), 0).weight, 14);
 }
 
 TEST(FromSonic, TheProfileAloneCanBePasted) {
@@ -328,7 +309,7 @@ TEST(FromSonic, TheProfileAloneCanBePasted) {
   EXPECT_THAT(text, Not(HasSubstr("links:")));
   const std::string fabric =
       text + "name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n";
-  EXPECT_EQ(spec::parse(fabric, "x.yaml").qos.at("default"), lab_of(sample()).qos.at("default"));
+  EXPECT_EQ(spec::parse(fabric, "x.yaml").qos.at("default"), profile_in(lab_of(sample())));
 }
 
 TEST(FromSonic, TheFormatFollowsFromTheContent) {

@@ -6,17 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "control/import/from_eos.h"
-#include "control/import/from_nvue.h"
-#include "control/import/from_nxos.h"
 #include "tests/control/import/switch_sample.h"
 
 namespace railyard::importing {
 namespace {
 
 struct LineFormat {
-  const char* sample;
-  std::string (*import_text)(const std::string&, const std::string&, bool);
+  SwitchFormat format;
   int least;                 // lines that are to be tried
   std::set<std::string> idle;  // beginnings of lines that are understood and change nothing here
 };
@@ -61,9 +57,9 @@ class LineEffect : public testing::TestWithParam<LineFormat> {};
 
 TEST_P(LineEffect, WhatIsNotListedHasAnEffect) {
   const LineFormat& format = GetParam();
-  const std::string text = SwitchSample(format.sample).text();
-  const std::string imported = format.import_text(text, "x", false);
-  const std::vector<std::string> lines = lines_of(text);
+  const SwitchSample sample(format.format);
+  const std::string imported = sample.imported("x");
+  const std::vector<std::string> lines = lines_of(sample.text());
   const std::set<std::size_t> listed = lines_listed(imported, lines);
   int tried = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -76,7 +72,7 @@ TEST_P(LineEffect, WhatIsNotListedHasAnEffect) {
     if (other[i].empty()) continue;
     ++tried;
     std::string changed;
-    const std::string error = error_of_import([&] { changed = format.import_text(joined(other), "x", false); });
+    const std::string error = error_of_import([&] { changed = SwitchSample(format.format, joined(other)).imported("x"); });
     if (error == "no error") EXPECT_TRUE(without_comments(changed) != without_comments(imported)) << lines[i];
   }
   EXPECT_GE(tried, format.least);
@@ -84,23 +80,20 @@ TEST_P(LineEffect, WhatIsNotListedHasAnEffect) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, LineEffect,
-    testing::Values(LineFormat{"eos-leaf.cfg",
-                               from_eos,
+    testing::Values(LineFormat{kEosFormat,
                                150,
                                {"ip address",           // listed once for all
                                 "interface Ethernet2",  // shut down
                                 "qos map"}},            // as the default is
-                    LineFormat{"nxos-leaf.cfg",
-                               from_nxos,
+                    LineFormat{kNxosFormat,
                                120,
                                {"ip address", "bandwidth remaining percent 0", "priority level", "interface Ethernet1/21",
                                 "class type", "class-map type qos", "class ROCEv2", "policy-map",
                                 "pause pfc-cos"}},      // its priority is listed
-                    LineFormat{"cumulus-leaf.yml",
-                               from_nvue,
+                    LineFormat{kNvueFormat,
                                60,
                                {"nvue-api-version", "rev-id", "version", "model", "swp1-16", "2x", "24-31"}}),
-    [](const auto& info) { return std::string(info.param.sample).substr(0, 3); });
+    [](const auto& info) { return std::string(info.param.format.sample).substr(0, 3); });
 
 }  // namespace
 }  // namespace railyard::importing

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/import/from_sonic.h"
-#include "control/spec/load.h"
+#include "tests/control/import/imported_lab.h"
 
 namespace railyard::importing {
 
@@ -22,7 +22,7 @@ inline std::string imported(const SampleJson& config, const PgProfileLookup& loo
 }
 
 inline spec::Lab lab_of(const SampleJson& config, const PgProfileLookup& lookup = {}) {
-  return spec::parse(imported(config, lookup), "imported.yaml");
+  return parsed(imported(config, lookup));
 }
 
 }  // namespace railyard::importing

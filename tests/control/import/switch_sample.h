@@ -7,20 +7,32 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
-#include "control/spec/load.h"
-#include "control/spec/port_class.h"
+#include "control/import/from_eos.h"
+#include "control/import/from_nvue.h"
+#include "control/import/from_nxos.h"
 #include "control/spec/spec_error.h"
+#include "tests/control/import/imported_lab.h"
 
 namespace railyard::importing {
+
+struct SwitchFormat {
+  const char* sample;  // in topologies/imports/
+  std::string (*import_text)(const std::string& text, const std::string& file, bool qos_only);
+};
+inline constexpr SwitchFormat kEosFormat{"eos-leaf.cfg", from_eos};
+inline constexpr SwitchFormat kNxosFormat{"nxos-leaf.cfg", from_nxos};
+inline constexpr SwitchFormat kNvueFormat{"cumulus-leaf.yml", from_nvue};
 
 // A configuration as text, of which tests change parts.
 class SwitchSample {
  public:
-  explicit SwitchSample(const std::string& name) {
-    std::ifstream in(RAILYARD_SOURCE_DIR "/topologies/imports/" + name);
+  explicit SwitchSample(const SwitchFormat& format) : format_(format) {
+    std::ifstream in(std::string(RAILYARD_SOURCE_DIR "/topologies/imports/") + format.sample);
     text_.assign(std::istreambuf_iterator<char>(in), {});
   }
+  SwitchSample(const SwitchFormat& format, std::string text) : format_(format), text_(std::move(text)) {}
 
   // The first occurrence. The number of lines stays unless `to` has another one.
   SwitchSample& change(const std::string& from, const std::string& to) {
@@ -47,7 +59,13 @@ class SwitchSample {
     return static_cast<int>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(text_.find(part)), '\n')) + 1;
   }
 
+  // The fabric file. Its comments call the configuration `file`.
+  std::string imported(const std::string& file = "leaf") const { return format_.import_text(text_, file, false); }
+  std::string imported_qos() const { return format_.import_text(text_, "leaf", true); }
+  spec::Lab lab() const { return parsed(imported()); }
+
  private:
+  SwitchFormat format_;
   std::string text_;
 };
 
@@ -58,15 +76,6 @@ inline std::string error_of_import(const std::function<void()>& action) {
     return e.what();
   }
   return "no error";
-}
-
-inline spec::TrafficClass class_in(const spec::Lab& lab, std::size_t c) { return lab.qos.at("default").classes[c]; }
-
-// At the port of the switch with this number.
-inline const spec::LinkSpec& link_at(const spec::Lab& lab, int port) {
-  const auto link = std::ranges::find_if(lab.links, [&](const spec::LinkSpec& l) { return l.b.port == port; });
-  if (link == lab.links.end()) throw std::logic_error("no link at that port");
-  return *link;
 }
 
 // Without comments: what a run sees.
