@@ -52,7 +52,8 @@ namespace list {
 extern const Item kBandwidthAlone, kBandwidthTogether, kRacks, kMtu, kIdleLatency, kLoadedLatency, kClasses,
     kEcnBeforePfc, kPauses, kLoss, kAllReduce, kAllGather, kAllToAll, kJob, kOwnWork, kFailover, kSoak, kScale;
 // Of running labs alone.
-extern const Item kPace, kHostMtu, kHostLatency, kHostBandwidth, kHostClasses, kHostRdma, kLiveFailover, kLiveSoak;
+extern const Item kOwnCollectives, kOwnJobs, kPace, kHostMtu, kHostLatency, kHostBandwidth, kHostClasses, kHostRdma,
+    kHostLibfabric, kLiveFailover, kLiveSoak;
 }  // namespace list
 
 }  // namespace railyard::acceptance

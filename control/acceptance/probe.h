@@ -27,12 +27,14 @@ enum class ProbeKind {
   kSoak,            // every NIC at 80 % for long
   kOwnWork,         // what the file itself runs
   // Of running labs alone.
+  kOwnCollectives,  // the lab's own collectives and jobs, watched or started
   kPace,           // the daemon's own figures meanwhile
   kHostMtu,        // attached hosts: ping with DF ...
   kHostLatency,    // ... many pings
   kHostBandwidth,  // ... iperf3
   kHostClasses,    // ... pings with a DSCP, and counters on their way
   kHostRdma,       // ... programs of RDMA
+  kHostLibfabric,  // ... and of libfabric
   kLiveFailover,   // a link is taken down by hand
   kLiveSoak,       // for long, of wall time
 };

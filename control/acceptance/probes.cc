@@ -249,6 +249,8 @@ const char* name(ProbeKind kind) noexcept {
       return "soak";
     case ProbeKind::kOwnWork:
       return "own-work";
+    case ProbeKind::kOwnCollectives:
+      return "own-collectives";
     case ProbeKind::kPace:
       return "pace";
     case ProbeKind::kHostMtu:
@@ -261,6 +263,8 @@ const char* name(ProbeKind kind) noexcept {
       return "hosts-classes";
     case ProbeKind::kHostRdma:
       return "hosts-rdma";
+    case ProbeKind::kHostLibfabric:
+      return "hosts-libfabric";
     case ProbeKind::kLiveFailover:
       return "live-failover";
     case ProbeKind::kLiveSoak:

@@ -31,11 +31,13 @@ constexpr std::array kAllLive{
     &list::kPauses,         &list::kLoss,
     &list::kHostBandwidth,  &list::kHostLatency,
     &list::kHostMtu,        &list::kHostClasses,
-    &list::kHostRdma,       &list::kAllReduce,
-    &list::kAllGather,      &list::kAllToAll,
-    &list::kJob,            &list::kOwnWork,
-    &list::kLiveFailover,   &list::kLiveSoak,
-    &list::kPace,           &list::kScale,
+    &list::kHostRdma,       &list::kHostLibfabric,
+    &list::kAllReduce,      &list::kAllGather,
+    &list::kAllToAll,       &list::kJob,
+    &list::kOwnCollectives, &list::kOwnJobs,
+    &list::kOwnWork,        &list::kLiveFailover,
+    &list::kLiveSoak,       &list::kPace,
+    &list::kScale,
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "control/doctor/table.h"
 #include "control/lab/version.h"
 #include "control/report/collective_json.h"
+#include "control/report/doctor_text.h"
 #include "control/report/flow_json.h"
 #include "control/report/flow_text.h"
 #include "control/report/html/page.h"
@@ -241,7 +242,7 @@ json LiveLab::audit() {
 
 json LiveLab::collectives() {
   const auto out = std::make_shared<json>();
-  wait(ask("", [out, this](Engine&, Instant) {
+  wait(ask("", [out, this](Engine&, Instant now) {
     *out = agents_ == nullptr ? json{{"agents", json::array()}, {"collectives", json::array()}} : agents_->report();
     std::vector<report::CollectiveReport> all;
     if (agents_ != nullptr) all = agents_->collectives();
@@ -250,8 +251,10 @@ json LiveLab::collectives() {
       json as_json = report::collective_json(all.back());
       as_json["slowest"] = slowest_rank(c);
       as_json["stopped"] = stopped_collectives_.contains(all.back().name);
+      as_json["computed_ns"] = all.back().job ? json(report::mean_computed_ns(session_.lab(), c)) : json(nullptr);
       (*out)["collectives"].push_back(std::move(as_json));
     }
+    (*out)["at_seconds"] = seconds(now - Instant{});
     (*out)["text"] = report::collective_text(all);
   }));
   return *out;
@@ -292,7 +295,7 @@ json LiveLab::flows() {
   return out;
 }
 
-std::shared_ptr<const report::Report> LiveLab::counted_so_far() {
+std::shared_ptr<report::Report> LiveLab::counted_so_far() {
   const auto all = std::make_shared<report::Report>();
   wait(ask("", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
@@ -311,7 +314,8 @@ json LiveLab::diagnosis() {
 }
 
 json LiveLab::report() {
-  const auto all = counted_so_far();
+  const std::shared_ptr<report::Report> all = counted_so_far();
+  report::keep_findings(*all);
   json files{{"report.json", all->json() + "\n"},
              {"report.txt", all->text()},
              {"report.html", report::html(*all, {.lab = &session_.lab().spec()})},

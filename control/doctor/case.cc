@@ -122,6 +122,12 @@ const char* words(Input input) {
       return "queues that wait for each other";
     case Input::kEngine:
       return "the emulator";
+    case Input::kInt:
+      return "in-band telemetry";
+    case Input::kProbes:
+      return "probes";
+    case Input::kPlan:
+      return "a plan";
     case Input::kPackets:
       return "packets of a capture";
   }
@@ -178,6 +184,9 @@ Case::Case(nlohmann::ordered_json report, const std::string& file) : report_(std
           "{}: is no report of this version: it has no '{}'; expected what `railyard run LAB.yaml --json` prints", file,
           key));
   for (int i = 0; i <= static_cast<int>(Input::kEngine); ++i) inputs_.insert(static_cast<Input>(i));
+  if (!below(report_, "int").empty()) inputs_.insert(Input::kInt);
+  if (!below(report_, "probes").empty()) inputs_.insert(Input::kProbes);
+  if (!items(report_, "plan").empty()) inputs_.insert(Input::kPlan);
   read(file);
 }
 

@@ -83,8 +83,13 @@ enum class Input : std::uint8_t {
   kRouting,    // equal paths, reactions to failures
   kDeadlocks,  // circles of queues that wait
   kEngine,     // of the emulator
+  kInt,        // in-band telemetry: hops of sampled packets
+  kProbes,     // rounds of probes between NICs
+  kPlan,       // where each link should be
   kPackets,    // of a capture: who asked, who answered; the last one, which no report has
 };
+// What few have: nobody is told that it is missing.
+constexpr bool is_extra(Input input) { return input >= Input::kInt; }
 const char* words(Input input);  // "both ends of links"
 
 class Case {
@@ -108,6 +113,10 @@ class Case {
   const nlohmann::ordered_json& attachments() const { return section("attachments"); }
   const nlohmann::ordered_json& conversations() const { return section("conversations"); }
   const nlohmann::ordered_json& engine() const { return section("engine"); }
+  const nlohmann::ordered_json& in_band() const { return section("int"); }
+  const nlohmann::ordered_json& probes() const { return section("probes"); }
+  // The links of the plan: `a`, `b` (ports), `rate_bps`.
+  const nlohmann::ordered_json& plan() const { return section("plan"); }
   const std::string& name() const noexcept { return name_; }
   double run_ns() const;  // simulated time; 0: not known
   double load_ns() const;  // the load interval; 0: not known

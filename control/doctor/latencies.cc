@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "control/doctor/values.h"
 
 namespace railyard::doctor {
@@ -33,6 +35,22 @@ double longest_queue_ns(const Case& c) {
   for (const PortCase& p : c.ports())
     if (p.is_switch && p.rate_bps > 0) longest = std::max(longest, static_cast<double>(p.deepest()) * 8e9 / p.rate_bps);
   return longest;
+}
+
+std::string waiting_at(const Case& c, const std::string& element) {
+  constexpr double kWorthSaying = 1e3;  // ns
+  // The longest waits come first.
+  for (const nlohmann::ordered_json& q : items(c.in_band(), "queues")) {
+    const std::string name = fmt::format("{}:{}", text(q, "node"), count(q, "port"));
+    const std::string peer = text(q, "peer");
+    const bool is_there = element == name || element.starts_with(name + "-") || element.ends_with("-" + name) ||
+                          element == peer || element == node_of(peer) || element == node_of(name);
+    const nlohmann::ordered_json& waited = below(q, "waited_ns");
+    if (!is_there || number(waited, "p99") < kWorthSaying) continue;
+    return fmt::format("in-band telemetry: sampled packets waited {:.1f} us (median), {:.1f} us (p99) at {} towards {}, class {}",
+                       number(waited, "p50") / 1e3, number(waited, "p99") / 1e3, name, peer, count(q, "class"));
+  }
+  return {};
 }
 
 }  // namespace railyard::doctor

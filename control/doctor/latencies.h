@@ -27,4 +27,8 @@ double median(std::vector<double> values);
 // What the deepest queue of all switches takes to drain at its port's rate, ns.
 double longest_queue_ns(const Case& c);
 
+// What in-band telemetry saw of the longest queue at an element ("leaf2:4", "leaf2:4-h8:1", "h8": towards it), for the evidence
+// of a finding. Empty: nothing, or no packet waited there for 1 us.
+std::string waiting_at(const Case& c, const std::string& element);
+
 }  // namespace railyard::doctor

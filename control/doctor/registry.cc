@@ -2,6 +2,7 @@
 #include <array>
 #include <set>
 
+#include "control/doctor/latencies.h"
 #include "control/doctor/rule.h"
 
 namespace railyard::doctor {
@@ -20,7 +21,8 @@ constexpr std::array kRules{
     &rules::kConnectRefused,  &rules::kConnectUnanswered, &rules::kReceiverNotReady, &rules::kRdmaLoss, &rules::kReordering,     &rules::kClockSkew,         &rules::kExtraDelay,
     &rules::kPcieLimit,       &rules::kSlowSender,      &rules::kWindowSmall,       &rules::kCableSwapped,
     &rules::kStraggler,       &rules::kTensorAcrossHosts, &rules::kPipelineBubbles, &rules::kRingLatency,
-    &rules::kGuestSlow,       &rules::kEmulatorLate,
+    &rules::kGuestSlow,       &rules::kEmulatorLate,    &rules::kHopDelay,
+    &rules::kWrongSwitch,     &rules::kSlowerThanPlanned, &rules::kSlowProbes,
 };
 
 // What a cause, once found, explains: these rules are not asked then.
@@ -44,6 +46,10 @@ const std::vector<Hides>& hidden() {
        {&rules::kEcnAbsent, &rules::kEcnLate, &rules::kUnevenPaths, &rules::kFewFlows, &rules::kMixedTraffic}},
       {{&rules::kLossyClass, &rules::kTrimLost}, {&rules::kBufferFull}},
       {{&rules::kClockSkew}, {&rules::kExtraDelay}},
+      {{&rules::kSlowLink, &rules::kSpeedMismatch, &rules::kSlowerThanPlanned}, {&rules::kSlowProbes}},
+      {{&rules::kExtraDelay, &rules::kPfcStorm, &rules::kSlowReceiver, &rules::kSlowLink, &rules::kEcnAbsent, &rules::kEcnLate,
+        &rules::kBufferFull, &rules::kHeadroomSmall, &rules::kDeadlock, &rules::kPfcIgnored, &rules::kMixedTraffic},
+       {&rules::kHopDelay}},
       {{&rules::kPathMtuDiffers, &rules::kLargePacketsLost, &rules::kNoAnswer}, {&rules::kRdmaLoss}},
   };
   return all;
@@ -63,7 +69,11 @@ std::vector<Found> diagnose(const Case& c) {
   for (const Rule* rule : kRules) {
     if (explained.contains(rule) || !can_look(*rule, c)) continue;
     const std::vector<Diagnosis> found = rule->look(c);
-    for (const Diagnosis& d : found) out.push_back({rule, d});
+    for (const Diagnosis& d : found) {
+      out.push_back({rule, d});
+      if (const std::string waits = rule == &rules::kHopDelay ? "" : waiting_at(c, d.element); !waits.empty())
+        out.back().what.evidence.push_back(waits);
+    }
     if (found.empty()) continue;
     for (const Hides& h : hidden())
       if (std::ranges::find(h.causes, rule) != h.causes.end()) explained.insert(h.symptoms.begin(), h.symptoms.end());

@@ -30,7 +30,8 @@ extern const Rule kMtuMismatch, kFrameErrors, kPayloadErrors, kOneWayLoss, kLink
     kUnexplainedMarks, kMixedTraffic, kLossyClass, kBufferFull, kUnevenPaths, kFewFlows, kSlowLink, kSpeedMismatch,
     kPcieLimit, kSlowSender, kWindowSmall, kDuplicatedFrames, kReordering, kExtraDelay, kClockSkew, kTrimLost,
     kReceiverNotReady, kRdmaLoss, kCableSwapped, kStraggler, kRingLatency, kTensorAcrossHosts, kPipelineBubbles, kGuestSlow,
-    kEmulatorLate, kLargePacketsLost, kNoAnswer, kPathMtuDiffers, kConnectUnanswered, kConnectRefused, kRoceV1;
+    kEmulatorLate, kHopDelay, kSlowProbes, kWrongSwitch, kSlowerThanPlanned,
+     kLargePacketsLost, kNoAnswer, kPathMtuDiffers, kConnectUnanswered, kConnectRefused, kRoceV1;
 }  // namespace rules
 
 struct Found {

@@ -11,12 +11,12 @@
 namespace railyard::doctor {
 namespace {
 
-// Rules that were not asked, by the first input that they want. A capture is looked at by itself: nobody misses its packets.
+// Rules that were not asked, by the first input that they want.
 std::map<Input, std::vector<std::string>> blind_rules(const Case& c) {
   std::map<Input, std::vector<std::string>> out;
   for (const Rule* r : all_rules()) {
     const auto missing = std::ranges::find_if(r->needs, [&](Input input) { return !c.has(input); });
-    if (missing != r->needs.end() && *missing != Input::kPackets) out[*missing].emplace_back(r->id);
+    if (missing != r->needs.end() && !is_extra(*missing)) out[*missing].emplace_back(r->id);
   }
   return out;
 }

@@ -178,9 +178,25 @@ double left_out(const CollectiveReport& r, std::span<CollectiveRank* const> rank
   return all;
 }
 
+// Of a job that goes on: compute / (compute + wait) of the repeats that each rank has completed.
+void set_utilisation_so_far(CollectiveReport& r, std::span<CollectiveRank* const> ranks) {
+  double compute = 0;
+  double all = 0;
+  for (const CollectiveRank* rank : ranks) {
+    if (rank->repeat() == 0) return;
+    compute += seconds(rank->computed_in_whole());
+    all += seconds(rank->finished()[rank->repeat() - 1] - rank->started().front());
+  }
+  if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
+}
+
 // Of the ranks' repeats that were completed. `link_bps`: 0 if nothing goes through the fabric.
 void set_job(CollectiveReport& r, std::span<CollectiveRank* const> ranks, const spec::CollectiveSpec& c, double link_bps) {
-  if (!r.job || r.iterations.empty() || !r.completed) return;
+  if (!r.job || r.iterations.empty()) return;
+  if (!r.completed) {
+    if (c.traced.eras.empty()) set_utilisation_so_far(r, ranks);
+    return;
+  }
   double compute = 0;
   double all = 0;
   Instant start = Instant::never();
@@ -288,6 +304,13 @@ void add(CollectiveReport& r, const RankTraffic& t) noexcept {
 void set_messages(CollectiveReport& r, const Histogram& times) {
   if (times.count() == 0) return;
   r.messages = {times.count(), times.mean() / 1000, Percentiles::of(times)};
+}
+
+double mean_computed_ns(const build::BuiltLab& lab, const build::Collective& collective) {
+  const std::span<CollectiveRank* const> ranks = working_ranks(collective, lab.spec().collectives[collective.spec]);
+  double all = 0;
+  for (const CollectiveRank* rank : ranks) all += seconds(rank->computed_in_whole()) * 1e9;
+  return ranks.empty() ? 0 : all / static_cast<double>(ranks.size());
 }
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective) {

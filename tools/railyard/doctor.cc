@@ -13,6 +13,8 @@
 #include "control/doctor/table.h"
 #include "control/report/compare.h"
 #include "control/spec/input_error.h"
+#include "control/spec/load.h"
+#include "control/spec/value.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 #include "tools/railyard/runs.h"
@@ -24,6 +26,7 @@ struct DoctorOptions {
   std::string what;
   std::vector<std::string> sets;
   std::vector<std::string> from;
+  std::string plan;  // a fabric file
   std::size_t most = 5;
   bool json = false;
   bool rules = false;
@@ -54,12 +57,28 @@ nlohmann::ordered_json report_of_lab(const std::string& lab) {
   return nlohmann::ordered_json::parse(files.at("report.json").get<std::string>());
 }
 
+nlohmann::ordered_json report_of(const DoctorOptions& o) {
+  if (is_lab_file(o.what)) return report_of_file(o);
+  if (is_lab_name(o.what)) return report_of_lab(o.what);
+  return report::read_report(o.what);
+}
+
+// The links of a fabric file, as a Case reads them.
+nlohmann::ordered_json links_of(const std::string& file) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const spec::LinkSpec& link : spec::load(file).links)
+    out.push_back({{"a", spec::format(link.a)}, {"b", spec::format(link.b)}, {"rate_bps", link.rate.bps}});
+  return out;
+}
+
 std::unique_ptr<doctor::Case> case_of(const DoctorOptions& o) {
   if (!o.from.empty()) return doctor::read_counters(o.from);
   if (is_capture(o.what)) return doctor::read_capture(o.what);
-  if (is_lab_file(o.what)) return std::make_unique<doctor::Case>(report_of_file(o), o.what);
-  if (is_lab_name(o.what)) return std::make_unique<doctor::Case>(report_of_lab(o.what), o.what);
-  return std::make_unique<doctor::Case>(report::read_report(o.what), o.what);
+  nlohmann::ordered_json plan;
+  if (!o.plan.empty()) plan = links_of(o.plan);  // a wrong file is refused before a lab is run
+  nlohmann::ordered_json report = report_of(o);
+  if (!o.plan.empty() && report.is_object()) report["plan"] = std::move(plan);
+  return std::make_unique<doctor::Case>(std::move(report), o.what);
 }
 
 std::vector<doctor::Found> findings_of(const doctor::Case& c, const std::string& file) {
@@ -78,6 +97,9 @@ int run_doctor(const DoctorOptions& o) {
   if (o.what.empty() && o.from.empty()) throw CLI::RequiredError("FILE");
   if (!o.what.empty() && !o.from.empty())
     throw CLI::ValidationError("--from", "expected either FILE or --from");
+  if (!o.plan.empty() && (!o.from.empty() || is_capture(o.what)))
+    throw CLI::ValidationError("--plan", "counters of devices and captures do not say who is at the other end; expected a report, a "
+                                         "fabric file or a running lab with it");
   if (!is_lab_file(o.what) && !o.sets.empty())
     throw CLI::ValidationError("--set", "values of a report cannot be set; expected a fabric file");
   const std::unique_ptr<doctor::Case> c = case_of(o);
@@ -103,6 +125,8 @@ void add_doctor(CLI::App* command, int& exit_code) {
                    "Counters of real devices instead: Prometheus' query API, `ethtool -S`, SONiC's COUNTERS_DB or `show "
                    "interfaces counters -j`, `show pfc counters`; repeatable")
       ->type_name("FILE");
+  command->add_option("--plan", o->plan, "How it should be: compare hosts' switches and links' rates with this fabric file")
+      ->type_name("FILE");
   command->add_option("--most", o->most, "Findings to print in full")->type_name("N")->capture_default_str();
   command->add_flag("--rules", o->rules, "List what it can find");
   command->add_flag("--json", o->json, "Print JSON");
@@ -116,6 +140,7 @@ void add_doctor(CLI::App* command, int& exit_code) {
       "  railyard run LAB.yaml --json > report.json; railyard doctor report.json\n"
       "  railyard doctor topologies/scenarios/ignore-pause.yaml\n"
       "  railyard doctor mylab                                      # that `railyard up` has started\n"
+      "  railyard doctor mylab --plan planned.yaml                  # hosts at wrong switches, slow links\n"
       "  railyard doctor --from h1.txt --from h2.txt --from tor1.json\n"
       "  railyard doctor --rules");
   command->callback([o, &exit_code] { exit_code = run_doctor(*o); });

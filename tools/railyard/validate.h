@@ -89,6 +89,13 @@ acceptance::Result validate_live(const daemon::LabDir& lab, const ValidateOption
                                  const acceptance::Settings& settings, const std::vector<const acceptance::Item*>& list,
                                  spec::Lab& picture);
 
+// Its own collectives and jobs (validate_own.cc): those that run are watched; those that rest are started, one after the
+// other, and stopped again. For items/own_collectives.cc. `asked`: told of each request that changes the lab, as its log calls
+// it ("again ring"), before it is made. Throws std::runtime_error if Ctrl-C ended it.
+acceptance::Run watch_own_collectives(const daemon::LabDir& lab, const spec::Lab& spec, Duration patience,
+                                      const std::function<void(const std::string&)>& asked,
+                                      const std::function<void(const std::string&)>& note);
+
 // Its attached hosts (validate_hosts.cc): for each kind a run, or why there is none. `note`: told what goes on.
 void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const ValidateOptions& options,
                  const std::vector<acceptance::ProbeKind>& kinds, acceptance::Runs& runs,

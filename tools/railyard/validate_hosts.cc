@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "control/acceptance/live/class_trace.h"
 #include "control/acceptance/live/trains.h"
@@ -32,6 +33,7 @@ struct HostNic {
   std::string address;  // IPv4
   int mtu = 0;
   std::int64_t bps = 0;
+  bool is_guest = false;
 };
 
 // NIC k to NIC k of different hosts, both ways.
@@ -73,11 +75,13 @@ class Hosts {
         const spec::PortName name{node.name, static_cast<int>(i) + 1};
         const auto link = links.find(name);
         if (link == links.end() || !node.nics[i].address_v4) continue;
-        const HostNic nic{name, wire::to_string(*node.nics[i].address_v4), link->second->mtu, link->second->rate.bps};
         const spec::Attachment& attach = node.nics[i].attach;
-        if (std::holds_alternative<spec::AttachNamespace>(attach) || std::holds_alternative<spec::AttachVm>(attach))
-          with_kernel_.push_back(nic);
-        else if (std::holds_alternative<spec::AttachApplication>(attach) && name.port == 1)
+        const bool is_guest = std::holds_alternative<spec::AttachVm>(attach);
+        const HostNic nic{name, wire::to_string(*node.nics[i].address_v4), link->second->mtu, link->second->rate.bps,
+                          is_guest};
+        if (is_guest || std::holds_alternative<spec::AttachNamespace>(attach)) with_kernel_.push_back(nic);
+        if (is_guest) guests_.push_back(nic);
+        if (std::holds_alternative<spec::AttachApplication>(attach) && name.port == 1)
           applications_.push_back(nic);
       }
     }
@@ -86,6 +90,8 @@ class Hosts {
   // With an IP stack of their own.
   const std::vector<HostNic>& with_kernel() const { return with_kernel_; }
   const std::vector<HostNic>& applications() const { return applications_; }
+  // Guests have the kernel's SoftRoCE, a device for each NIC.
+  const std::vector<HostNic>& guests() const { return guests_; }
 
   // Runs a program on a host, as `railyard exec` does.
   hosts::CommandResult run(const std::string& host, std::vector<std::string> words) const {
@@ -111,7 +117,7 @@ class Hosts {
   }
 
   const daemon::LabDir& lab_;
-  std::vector<HostNic> with_kernel_, applications_;
+  std::vector<HostNic> with_kernel_, applications_, guests_;
 };
 
 // IPv4 and ICMP.
@@ -268,26 +274,67 @@ std::optional<double> gigabits(const std::string& text) {
   return out;
 }
 
+// Runs a program of two ends: a server, and a client that is told where it is. Its mean in bit/s, or why there is none.
+Json run_pair(const Hosts& hosts, const HostPair& p, std::vector<std::string> server_words,
+              std::vector<std::string> client_words, std::optional<double> (*bps)(const std::string&)) {
+  constexpr int kSeconds = 30;
+  Json j = ends(p);
+  hosts::CommandResult r;
+  {
+    const Server server(hosts, p.to.name.node, kSeconds, std::move(server_words));
+    client_words.insert(client_words.begin(), {"timeout", std::to_string(kSeconds)});
+    r = once_it_listens([&] { return hosts.run(p.from.name.node, client_words); });
+  }
+  const auto found = r.status == 0 ? bps(r.output) : std::nullopt;
+  j["bps"] = found ? Json(*found) : Json(nullptr);
+  j["why"] = found ? "" : last_line(r.output);
+  return j;
+}
+
+// Programs on hosts of applications run on this machine, guests in their own.
+std::string address_of(const HostNic& nic) { return nic.is_guest ? nic.address : "127.0.0.1"; }
+
 Json rdma(const Hosts& hosts, const std::vector<HostPair>& pairs) {
-  Json out{{"tool", "ib_write_bw -d railyard0, 64 KiB messages"}, {"pairs", Json::array()}};
+  Json out{{"tool", fmt::format("ib_write_bw -d {}, 64 KiB messages", pairs.front().from.is_guest ? "rxeN" : "railyard0")},
+           {"pairs", Json::array()}};
   for (const HostPair& p : pairs) {
-    Json j = ends(p);
-    constexpr int kSeconds = 30;
-    const std::vector<std::string> words{"ib_write_bw", "-d", "railyard0", "-n", "200", "--report_gbits"};
-    hosts::CommandResult r;
-    {
-      const Server server(hosts, p.to.name.node, kSeconds, words);
-      r = once_it_listens([&] {
-        std::vector<std::string> client = words;
-        client.insert(client.begin(), {"timeout", std::to_string(kSeconds)});
-        client.push_back("127.0.0.1");
-        return hosts.run(p.from.name.node, client);
-      });
-    }
-    const auto gbps = r.status == 0 ? gigabits(r.output) : std::nullopt;
-    j["bps"] = gbps ? Json(*gbps * 1e9) : Json(nullptr);
-    j["why"] = gbps ? "" : last_line(r.output);
-    out["pairs"].push_back(std::move(j));
+    const auto words = [](const HostNic& nic) {
+      std::vector<std::string> all{"ib_write_bw", "-d", nic.is_guest ? fmt::format("rxe{}", nic.name.port) : "railyard0",
+                                   "-n", "200", "--report_gbits"};
+      // DSCP 26 and ECT(0): the class of RDMA. The provider has it from the fabric file.
+      if (nic.is_guest) all.insert(all.end(), {"-F", "--tclass=106"});
+      return all;
+    };
+    std::vector<std::string> client = words(p.from);
+    client.push_back(address_of(p.to));
+    out["pairs"].push_back(run_pair(hosts, p, words(p.to), std::move(client), [](const std::string& text) {
+      auto g = gigabits(text);
+      if (g) *g *= 1e9;
+      return g;
+    }));
+  }
+  return out;
+}
+
+// Of the table of fi_pingpong: "64k 200 =200 25m 0.27s 98.30 666.72 0.00", where the sixth column is MB/s.
+std::optional<double> pingpong_bps(const std::string& text) {
+  double megabytes = 0;
+  if (std::sscanf(last_line(text).c_str(), "%*s %*s %*s %*s %*s %lf", &megabytes) != 1) return std::nullopt;
+  return megabytes * 8e6;
+}
+
+Json libfabric(const Hosts& hosts, const std::vector<HostPair>& pairs) {
+  Json out{{"tool", "fi_pingpong -p railyard -e rdm -m tagged -c: Ultra Ethernet, 64 KiB messages there and back, every octet compared"},
+           {"pairs", Json::array()}};
+  // Programs of all hosts are on this machine, and others may be, too.
+  const std::string port = std::to_string(20'000 + ::getpid() % 20'000);
+  for (const HostPair& p : pairs) {
+    const std::vector<std::string> words{"fi_pingpong", "-p", "railyard", "-e",  "rdm", "-m",
+                                         "tagged",      "-c", "-S",       "65536", "-I", "100"};
+    std::vector<std::string> server = words, client = words;
+    server.insert(server.end(), {"-B", port});
+    client.insert(client.end(), {"-P", port, address_of(p.to)});
+    out["pairs"].push_back(run_pair(hosts, p, std::move(server), std::move(client), pingpong_bps));
   }
   return out;
 }
@@ -324,6 +371,23 @@ void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const Validat
       run.failure = error.what();
     }
   };
+  const char* const kApplications = "hosts with `attach: application`";
+  // Hosts of applications, then guests: programs of one kind do not find those of the other.
+  const auto acts_on_both = [&](ProbeKind kind, const char* program, const char* package, const auto& measure) {
+    acts(kind, hosts.applications(), "hosts with `attach: application`, nor two with `vm`", program, package, kMostFlows,
+         measure);
+    if (hosts.guests().empty()) return;
+    const acceptance::Run before = std::exchange(runs[kind], {});
+    acts(kind, hosts.guests(), "guests", program, package, kMostFlows, measure);
+    if (before.report.is_null() && before.failure.empty()) return;  // there are guests alone
+    acceptance::Run& run = runs[kind];
+    if (run.report.is_null() || before.report.is_null()) {
+      run = before;
+      return;
+    }
+    run.report["tool"] = fmt::format("{}; {}", before.report["tool"].get<std::string>(), run.report["tool"].get<std::string>());
+    for (const Json& p : before.report["pairs"]) run.report["pairs"].push_back(p);
+  };
   const char* const kKernel = "hosts with `attach: namespace` or `vm`";
   for (const ProbeKind kind : kinds) {
     if (kind == ProbeKind::kHostMtu)
@@ -339,8 +403,10 @@ void probe_hosts(const daemon::LabDir& lab, const spec::Lab& spec, const Validat
       acts(kind, hosts.with_kernel(), kKernel, "ping", "iputils-ping", kMostTraced,
            [&](const auto& p) { return classes(hosts, spec, p, spec::TrafficSpec{}.dscp, report); });
     if (kind == ProbeKind::kHostRdma)
-      acts(kind, hosts.applications(), "hosts with `attach: application`", "ib_write_bw", "perftest", kMostFlows,
-           [&](const auto& p) { return rdma(hosts, p); });
+      acts_on_both(kind, "ib_write_bw", "perftest", [&](const auto& p) { return rdma(hosts, p); });
+    if (kind == ProbeKind::kHostLibfabric)
+      acts(kind, hosts.applications(), kApplications, "fi_pingpong", "libfabric-bin", kMostFlows,
+           [&](const auto& p) { return libfabric(hosts, p); });
   }
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "control/acceptance/live/lab_state.h"
+#include "control/acceptance/live/own_work.h"
 #include "control/acceptance/live/trains.h"
 #include "control/api/message.h"
 #include "control/blast/element.h"
@@ -41,9 +42,12 @@ const char* why_not_live(ProbeKind kind) {
     case ProbeKind::kAllGather:
     case ProbeKind::kAllToAll:
     case ProbeKind::kJob:
-      return "not applicable: a running lab takes no new collectives; `railyard validate` of its file measures them";
+      return "not applicable: a running lab takes no new collectives: `own-collectives` and `own-jobs` measure those that it has, "
+             "`railyard validate` of its file these";
     case ProbeKind::kOwnWork:
       return "not applicable: the lab has no work of its own";
+    case ProbeKind::kOwnCollectives:
+      return "skipped: the lab has no `collectives:` or `jobs:` of its own";
     case ProbeKind::kIncast:
       return "not applicable: an incast takes three hosts without `attach`";
     case ProbeKind::kLiveFailover:
@@ -85,7 +89,7 @@ class LiveValidation {
     }
     std::vector<ProbeKind> of_hosts;
     for (const ProbeKind kind : {ProbeKind::kHostMtu, ProbeKind::kHostLatency, ProbeKind::kHostBandwidth,
-                                 ProbeKind::kHostClasses, ProbeKind::kHostRdma})
+                                 ProbeKind::kHostClasses, ProbeKind::kHostRdma, ProbeKind::kHostLibfabric})
       if (wanted.contains(kind)) of_hosts.push_back(kind);
     if (!of_hosts.empty()) {
       probe_hosts(
@@ -93,7 +97,11 @@ class LiveValidation {
       check_unchanged();
     }
     if (wanted.contains(ProbeKind::kOwnWork) && !(spec_.traffic.empty() && spec_.collectives.empty()))
-      runs[ProbeKind::kOwnWork].report = report();
+      runs[ProbeKind::kOwnWork].report = live::still_running(report());
+    if (wanted.contains(ProbeKind::kOwnCollectives) && !spec_.collectives.empty()) {
+      runs[ProbeKind::kOwnCollectives] = own_collectives();
+      check_unchanged();
+    }
     if (wanted.contains(ProbeKind::kPace)) runs[ProbeKind::kPace].report = pace(before, get("/status")["engine"]);
     if (wanted.contains(ProbeKind::kLiveSoak)) runs[ProbeKind::kLiveSoak] = soak();
     check_unchanged();
@@ -127,10 +135,12 @@ class LiveValidation {
           "lab '{}' was changed while it was validated: {}; expected a lab that nobody changes", lab_.name(), what));
     };
     const json happened = get(fmt::format("/happenings?after={}", seen_));
+    std::map<std::string, int> own = asked_;
     for (const json& h : happened["happenings"]) {
       const auto text = h["text"].get<std::string>();
       const std::size_t asked = text.find(": asked at ");
       if (h["kind"] != "log" || asked == text.npos) continue;
+      if (const auto by_us = own.find(text.substr(0, asked)); by_us != own.end() && by_us->second-- > 0) continue;
       for (const char* word : {"link ", "set ", "fault ", "attach ", "stop ", "again ", "replay "})
         if (text.starts_with(word)) refuse(text.substr(0, asked));
     }
@@ -200,6 +210,14 @@ class LiveValidation {
             {"slip_ns", since("slip_ns")},
             {"wall_seconds", since("wall_seconds")},
             {"busy_share", since("busy_seconds") / std::max(since("wall_seconds"), 1e-9)}};
+  }
+
+  acceptance::Run own_collectives() {
+    constexpr Duration kUsual{60'000'000'000'000};
+    const Duration patience = soak_time(o_, kUsual, kUsual).whole;
+    return watch_own_collectives(
+        lab_, spec_, patience == Duration{} ? kUsual : patience, [this](const std::string& what) { ++asked_[what]; },
+        [this](const std::string& what) { note(what); });
   }
 
   double rss_bytes() const {
@@ -353,6 +371,7 @@ class LiveValidation {
   acceptance::Subject subject_;
   live::LabState state_;
   std::uint64_t seen_ = 0;
+  std::map<std::string, int> asked_;  // what this validation itself has asked for, as the log calls it, and how often
 };
 
 }  // namespace

@@ -134,8 +134,7 @@ Finding host_classes(const Subject&, const Runs& runs) {
   return f;
 }
 
-Finding host_rdma(const Subject&, const Runs& runs) {
-  const Json& r = report_of(runs, ProbeKind::kHostRdma);
+Finding programs_complete(const Json& r) {
   Finding f;
   f.threshold = "every pair completes";
   std::size_t bad = 0;
@@ -152,6 +151,11 @@ Finding host_rdma(const Subject&, const Runs& runs) {
                      : fmt::format("{} of {} pairs did not complete", bad, r["pairs"].size());
   f.evidence.push_back(r["tool"].get<std::string>());
   return f;
+}
+
+Finding host_rdma(const Subject&, const Runs& runs) { return programs_complete(report_of(runs, ProbeKind::kHostRdma)); }
+Finding host_libfabric(const Subject&, const Runs& runs) {
+  return programs_complete(report_of(runs, ProbeKind::kHostLibfabric));
 }
 
 Finding live_failover(const Subject&, const Runs& runs) {
@@ -250,6 +254,11 @@ const Item kHostRdma{"hosts-rdma",
                      "design guides: perftest between every pair",
                      {ProbeKind::kHostRdma},
                      host_rdma};
+const Item kHostLibfabric{"hosts-libfabric",
+                          "Do libfabric programs of attached hosts reach each other over Ultra Ethernet?",
+                          "design guides: a ping-pong between every pair",
+                          {ProbeKind::kHostLibfabric},
+                          host_libfabric};
 const Item kLiveFailover{"failover",
                          "Does traffic survive a link that is taken down and comes back?",
                          "design guides: failover and failback",

@@ -45,12 +45,44 @@ std::string common_element(const Case& c, const std::map<std::string, Ends>& hos
   return at == nullptr ? best : at->link();
 }
 
+std::string ways_text(const Json& paths, std::size_t hop) {
+  std::string out;
+  for (const Json& p : paths) {
+    const Json& ports = items(p, "ports");
+    out += fmt::format("{}{} ({} packets, {:.1f} us)", out.empty() ? "" : ", ",
+                       hop < ports.size() ? ports[hop].get<std::string>() : std::string("none"), count(p, "packets"),
+                       number(below(p, "latency_ns"), "p50") / 1e3);
+  }
+  return out;
+}
+
+// Where in-band telemetry saw packets of such a flow part: the switch, "" if it did not.
+std::string parting(const Case& c, const std::string& flow, std::vector<std::string>& evidence) {
+  for (const Json& s : items(c.in_band(), "spread")) {
+    if (text(s, "flow") != flow) continue;
+    const Json& paths = items(s, "paths");
+    for (std::size_t hop = 0; hop < items(paths[0], "ports").size(); ++hop) {
+      const auto first = paths[0]["ports"][hop].get<std::string>();
+      const bool same = std::ranges::all_of(paths, [&](const Json& p) {
+        return hop < items(p, "ports").size() && p["ports"][hop].get<std::string>() == first;
+      });
+      if (same) continue;
+      if (evidence.size() < 6)
+        evidence.push_back(fmt::format("in-band telemetry: sampled packets of {} left {} by {}", flow, node_of(first),
+                                       ways_text(paths, hop)));
+      return node_of(first);
+    }
+  }
+  return {};
+}
+
 std::vector<Diagnosis> find_reordering(const Case& c) {
   constexpr std::uint64_t kLeast = 3;
   if (!nothing_lost(c)) return {};
   std::map<std::string, Ends> hosts;
   Diagnosis d{.confidence = 0.85};
   std::size_t hit = 0;
+  std::set<std::string> part_at;
   for (const Json& f : c.flows()) {
     const bool is_hit = gaps(f) >= kLeast;
     for (const std::string& host : {text(f, "src"), text(f, "dst")}) {
@@ -63,9 +95,12 @@ std::vector<Diagnosis> find_reordering(const Case& c) {
       d.evidence.push_back(fmt::format("{}: {} gaps, {} retransmitted, {} duplicates; nothing was lost anywhere",
                                        text(f, "name"), gaps(f), count(below(f, "roce"), "retransmitted_packets"),
                                        count(below(f, "roce"), "duplicate_request")));
+    if (c.has(Input::kInt))
+      if (std::string at = parting(c, text(f, "name"), d.evidence); !at.empty()) part_at.insert(std::move(at));
   }
   if (hit == 0) return {};
-  d.element = common_element(c, hosts, hit);
+  // Whose packets take different paths, there they overtake each other.
+  d.element = part_at.size() == 1 ? *part_at.begin() : common_element(c, hosts, hit);
   return {d};
 }
 

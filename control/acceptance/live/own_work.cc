@@ -1,0 +1,89 @@
+#include "control/acceptance/live/own_work.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "control/estimate/estimate.h"
+
+namespace railyard::acceptance::live {
+
+using nlohmann::json;
+using Json = nlohmann::ordered_json;
+
+std::size_t iterations_over(const json& collective) {
+  const json& all = collective["iterations"];
+  return static_cast<std::size_t>(std::ranges::count_if(all, [](const json& i) { return i["time_ns"].is_number(); }));
+}
+
+namespace {
+
+// Of one attempt to the next, agents count from the beginning.
+bool is_same_attempt(const json& before, const json& after) {
+  return !before.is_null() && before.value("attempt", 0) == after.value("attempt", 0);
+}
+
+Json utilisation(const json& before, const json& after, std::size_t from, std::size_t until) {
+  if (!after["job"].is_object()) return nullptr;
+  const bool counts = after.contains("computed_ns") && after["computed_ns"].is_number();
+  // Requests of a batch are computed at once: the report says how long that keeps a rank busy.
+  const bool serves = after["schedule"].is_object() && after["schedule"]["inference"].is_object();
+  if (!counts || serves) return after["job"]["utilisation"];
+  const json& last = after["iterations"][until - 1];
+  const double lasted = last["start_ns"].get<double>() + last["time_ns"].get<double>() -
+                        after["iterations"][from]["start_ns"].get<double>();
+  const double already = before.is_null() ? 0.0 : before["computed_ns"].get<double>();
+  if (lasted <= 0) return nullptr;
+  return std::min(1.0, (after["computed_ns"].get<double>() - already) / lasted);
+}
+
+}  // namespace
+
+Json progress(const json& before, const json& after) {
+  const json since = is_same_attempt(before, after) ? before : json(nullptr);
+  const std::size_t from = since.is_null() ? 0 : iterations_over(since);
+  const std::size_t until = iterations_over(after);
+  Json out{{"iterations", until - std::min(from, until)}, {"median_ns", nullptr}, {"busbw_bps", nullptr}, {"utilisation", nullptr}};
+  if (until <= from) return out;
+  std::vector<double> times;
+  for (std::size_t i = from; i < until; ++i) times.push_back(after["iterations"][i]["time_ns"].get<double>());
+  std::ranges::sort(times);
+  const double median = times[(times.size() - 1) / 2];
+  out["median_ns"] = median;
+  // busbw as in nccl-tests, of jobs and barriers none.
+  const double octets = after["bytes"].get<double>() * after["busbw_factor"].get<double>();
+  if (after["job"].is_null() && octets > 0 && median > 0) out["busbw_bps"] = octets * 8e9 / median;
+  out["utilisation"] = utilisation(since, after, from, until);
+  return out;
+}
+
+std::optional<Reference> reference_of(const spec::Lab& lab, const std::string& name, const std::set<std::string>& others) {
+  spec::Lab alone = lab;
+  std::erase_if(alone.collectives,
+                [&](const spec::CollectiveSpec& c) { return c.name != name && !others.contains(c.name); });
+  constexpr int kRepeats = 3;  // one is like the other
+  for (spec::CollectiveSpec& c : alone.collectives) c.repeats = std::min(c.repeats, kRepeats);
+  try {
+    const auto estimated = estimate::estimate(alone);
+    if (!estimated) return std::nullopt;
+    for (const estimate::CollectiveEstimate& c : estimated->collectives)
+      if (c.name == name) return Reference{static_cast<double>(c.time.ps) / 1000, c.computed};
+  } catch (const std::exception&) {
+    // A lab that only runs live may have routes that nothing but the daemon knows.
+  }
+  return std::nullopt;
+}
+
+Json still_running(Json report) {
+  bool failed = false;
+  for (const Json& c : report["collectives"])
+    failed = failed || c["stalled"].get<std::string>().find(" failed at ") != std::string::npos;
+  for (Json& v : report["verdicts"]) {
+    if (v["name"] != "completion" || v["verdict"] != "fail") continue;
+    if (!failed && v["text"].get<std::string>().find(" failed") == std::string::npos) v["verdict"] = "open";
+  }
+  return report;
+}
+
+}  // namespace railyard::acceptance::live
