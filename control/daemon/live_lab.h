@@ -156,7 +156,7 @@ class LiveLab {
   Instant set_rates(const std::string& what, const FlowRates& rates);
 
   // Of programs' agents, too. Waits for the engine.
-  std::shared_ptr<report::Report> counted_so_far();
+  std::shared_ptr<const report::Report> counted_so_far();
 
   // Something that the engine was asked to do.
   struct Asked {

@@ -15,7 +15,6 @@
 #include "control/doctor/table.h"
 #include "control/lab/version.h"
 #include "control/report/collective_json.h"
-#include "control/report/doctor_text.h"
 #include "control/report/flow_json.h"
 #include "control/report/flow_text.h"
 #include "control/report/html/page.h"
@@ -240,6 +239,22 @@ json LiveLab::audit() {
   return *out;
 }
 
+namespace {
+
+// How long a rank of those that compute has done so, mean, ns; a step that goes on counts whole. Null: none computes.
+json mean_computed_ns(const build::Collective& c) {
+  double all = 0;
+  std::size_t ranks = 0;
+  for (const CollectiveRank* rank : c.ranks) {
+    if (rank->computed() == Duration{}) continue;
+    all += seconds(rank->computed()) * 1e9;
+    ++ranks;
+  }
+  return ranks == 0 ? json(nullptr) : json(all / static_cast<double>(ranks));
+}
+
+}  // namespace
+
 json LiveLab::collectives() {
   const auto out = std::make_shared<json>();
   wait(ask("", [out, this](Engine&, Instant now) {
@@ -251,7 +266,7 @@ json LiveLab::collectives() {
       json as_json = report::collective_json(all.back());
       as_json["slowest"] = slowest_rank(c);
       as_json["stopped"] = stopped_collectives_.contains(all.back().name);
-      as_json["computed_ns"] = all.back().job ? json(report::mean_computed_ns(session_.lab(), c)) : json(nullptr);
+      as_json["computed_ns"] = mean_computed_ns(c);
       (*out)["collectives"].push_back(std::move(as_json));
     }
     (*out)["at_seconds"] = seconds(now - Instant{});
@@ -295,7 +310,7 @@ json LiveLab::flows() {
   return out;
 }
 
-std::shared_ptr<report::Report> LiveLab::counted_so_far() {
+std::shared_ptr<const report::Report> LiveLab::counted_so_far() {
   const auto all = std::make_shared<report::Report>();
   wait(ask("", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
@@ -314,8 +329,7 @@ json LiveLab::diagnosis() {
 }
 
 json LiveLab::report() {
-  const std::shared_ptr<report::Report> all = counted_so_far();
-  report::keep_findings(*all);
+  const auto all = counted_so_far();
   json files{{"report.json", all->json() + "\n"},
              {"report.txt", all->text()},
              {"report.html", report::html(*all, {.lab = &session_.lab().spec()})},

@@ -115,7 +115,7 @@ class Case {
   const nlohmann::ordered_json& engine() const { return section("engine"); }
   const nlohmann::ordered_json& in_band() const { return section("int"); }
   const nlohmann::ordered_json& probes() const { return section("probes"); }
-  // The links of the plan: `a`, `b` (ports), `rate_bps`.
+  // The links of the plan: `a`, `b` (ports), `a_is_host`, `b_is_host`, `rate_bps`.
   const nlohmann::ordered_json& plan() const { return section("plan"); }
   const std::string& name() const noexcept { return name_; }
   double run_ns() const;  // simulated time; 0: not known

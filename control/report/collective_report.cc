@@ -178,14 +178,16 @@ double left_out(const CollectiveReport& r, std::span<CollectiveRank* const> rank
   return all;
 }
 
-// Of a job that goes on: compute / (compute + wait) of the repeats that each rank has completed.
+// Of a job that goes on: of the repeats that each rank has completed. A repeat that has begun counts in computed(): each is
+// taken for as long as the others.
 void set_utilisation_so_far(CollectiveReport& r, std::span<CollectiveRank* const> ranks) {
   double compute = 0;
   double all = 0;
   for (const CollectiveRank* rank : ranks) {
-    if (rank->repeat() == 0) return;
-    compute += seconds(rank->computed_in_whole());
-    all += seconds(rank->finished()[rank->repeat() - 1] - rank->started().front());
+    const std::uint32_t whole = rank->repeat();
+    if (whole == 0) return;
+    compute += seconds(rank->computed()) * whole / static_cast<double>(rank->started().size());
+    all += seconds(rank->finished()[whole - 1] - rank->started().front());
   }
   if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
 }
@@ -304,13 +306,6 @@ void add(CollectiveReport& r, const RankTraffic& t) noexcept {
 void set_messages(CollectiveReport& r, const Histogram& times) {
   if (times.count() == 0) return;
   r.messages = {times.count(), times.mean() / 1000, Percentiles::of(times)};
-}
-
-double mean_computed_ns(const build::BuiltLab& lab, const build::Collective& collective) {
-  const std::span<CollectiveRank* const> ranks = working_ranks(collective, lab.spec().collectives[collective.spec]);
-  double all = 0;
-  for (const CollectiveRank* rank : ranks) all += seconds(rank->computed_in_whole()) * 1e9;
-  return ranks.empty() ? 0 : all / static_cast<double>(ranks.size());
 }
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective) {

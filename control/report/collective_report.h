@@ -114,9 +114,6 @@ struct CollectiveReport {
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective);
 
-// How long its ranks computed in the repeats that are over: the mean of those that compute or reduce, ns.
-double mean_computed_ns(const build::BuiltLab& lab, const build::Collective& collective);
-
 // What a rank's messages took of the network comes to what is there.
 void add(CollectiveReport& r, const RankTraffic& t) noexcept;
 

@@ -1,18 +1,11 @@
 #include "control/report/doctor_text.h"
 
-#include <memory>
-
 #include "control/doctor/table.h"
 
 namespace railyard::report {
 
 std::vector<doctor::Found> findings(const Report& report) {
-  if (report.causes) return *report.causes;
   return doctor::diagnose(doctor::Case(report.value(), report.run.name));
-}
-
-void keep_findings(Report& report) {
-  report.causes = std::make_shared<const std::vector<doctor::Found>>(findings(report));
 }
 
 std::string doctor_text(const Report& report) {

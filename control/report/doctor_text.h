@@ -12,10 +12,6 @@ namespace railyard::report {
 // The surest first; none: nothing was found.
 std::vector<doctor::Found> findings(const Report& report);
 
-// Keeps them in the report, for all who show them: the doctor reads the whole report as JSON. Nothing else of the report may
-// change after that.
-void keep_findings(Report& report);
-
 // For the text of a run: up to three lines; empty if nothing was found.
 std::string doctor_text(const Report& report);
 

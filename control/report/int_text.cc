@@ -116,13 +116,6 @@ Json int_json(const IntReport& r) {
     j["slowest"].push_back(
         {{"flow", p.flow}, {"offset", p.offset}, {"latency_ns", nanoseconds(p.latency)}, {"hops", std::move(hops)}});
   }
-  j["spread"] = Json::array();
-  for (const IntReport::Spread& s : r.spread) {
-    Json paths = Json::array();
-    for (const IntReport::Path& p : s.paths)
-      paths.push_back({{"ports", p.ports}, {"packets", p.latency.count()}, {"latency_ns", waited_json(p.latency)}});
-    j["spread"].push_back({{"flow", s.flow}, {"paths", std::move(paths)}});
-  }
   return j;
 }
 

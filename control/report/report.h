@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,10 +33,6 @@
 #include "control/telemetry/pause_tree.h"
 #include "control/telemetry/port_watch.h"
 #include "dataplane/device/counters.h"
-
-namespace railyard::doctor {
-struct Found;
-}
 
 namespace railyard::report {
 
@@ -334,8 +329,6 @@ struct Report {
   std::optional<Transients> transients;   // of a run that was watched for them
   std::vector<Expectation> expectations;  // of the file and the command line, in this order
   std::vector<Expectation> evidence;      // of run.diagnosis: the conditions of its signature
-  // What the doctor finds in it, if that was kept (doctor_text.h: keep_findings()).
-  std::shared_ptr<const std::vector<doctor::Found>> causes;
 
   // What is as it should be, and what is not; made of the rest.
   std::vector<Verdict> verdicts() const;

@@ -89,7 +89,6 @@ void IntCollector::start(const spec::IntSpec& what) {
   so_far_.one_in = sampling.one_in;
   queues_.clear();
   slowest_.clear();
-  paths_.clear();
 }
 
 void IntCollector::stop() {
@@ -164,10 +163,7 @@ void IntCollector::add(const IntStack& stack, const char* end) {
     q.max_depth = std::max<std::uint64_t>(q.max_depth, h.queue_octets);
     q.marked += h.marked ? 1 : 0;
   }
-  if (stack.ended() == IntStack::End::kArrived && stack.hops_not_kept() == 0) {
-    keep_if_slow(stack);
-    keep_path(stack);
-  }
+  if (stack.ended() == IntStack::End::kArrived && stack.hops_not_kept() == 0) keep_if_slow(stack);
   if (out_) write(stack, end);
   ++packets_;
 }
@@ -178,21 +174,6 @@ void IntCollector::keep_if_slow(const IntStack& stack) {
   if (slowest_.size() == IntReport::kSlowest && place == slowest_.end()) return;
   slowest_.insert(place, {latency, stack});
   if (slowest_.size() > IntReport::kSlowest) slowest_.pop_back();
-}
-
-// Of so many flows and paths of each; those that come later are left out.
-void IntCollector::keep_path(const IntStack& stack) {
-  constexpr std::size_t kMostFlows = 1024, kMostPaths = 32;
-  std::vector<std::uint32_t> ports;
-  for (const IntHop& h : stack.hops()) {
-    const DeviceId device = device_of_.at(h.node);
-    if (lab_.is_switch(device)) ports.insert(ports.end(), {device.value, h.out.value});
-  }
-  std::string flow = flow_name(stack);
-  if (paths_.size() >= kMostFlows && !paths_.contains(flow)) return;
-  auto& paths = paths_[std::move(flow)];
-  if (paths.size() >= kMostPaths && !paths.contains(ports)) return;
-  paths[std::move(ports)].record(static_cast<std::uint64_t>(latency_of(stack).ps));
 }
 
 bool IntCollector::is_trunk(DeviceId device) const { return lab_.node_of(device).kind == spec::NodeSpec::Kind::kTrunk; }
@@ -245,19 +226,6 @@ IntReport IntCollector::report() const {
     IntReport::Packet p{flow_name(s.stack), s.stack.offset(), s.latency, {}};
     for (const IntHop& h : s.stack.hops()) p.hops.push_back(hop_of(h));
     r.slowest.push_back(std::move(p));
-  }
-  for (const auto& [flow, paths] : paths_) {
-    if (paths.size() < 2) continue;
-    if (r.spread.size() == IntReport::kSpread) break;
-    IntReport::Spread& s = r.spread.emplace_back();
-    s.flow = flow;
-    for (const auto& [ports, latency] : paths) {
-      IntReport::Path& path = s.paths.emplace_back();
-      for (std::size_t i = 0; i + 1 < ports.size(); i += 2)
-        path.ports.push_back(fmt::format("{}:{}", lab_.fabric()[DeviceId{ports[i]}].name(), ports[i + 1] + 1));
-      path.latency = latency;
-    }
-    std::ranges::stable_sort(s.paths, std::greater<>{}, [](const auto& path) { return path.latency.count(); });
   }
   return r;
 }

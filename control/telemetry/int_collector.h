@@ -74,7 +74,6 @@ class IntCollector {
   void add(const IntStack& stack, const char* end);
   void write(const IntStack& stack, const char* end);
   void keep_if_slow(const IntStack& stack);
-  void keep_path(const IntStack& stack);
 
   build::BuiltLab& lab_;
   std::unordered_map<const std::string*, DeviceId> device_of_;        // by the address of its name
@@ -86,8 +85,6 @@ class IntCollector {
   IntReport so_far_;
   std::map<QueueKey, IntReport::Queue> queues_;
   std::vector<Slow> slowest_;  // the slowest first
-  // By flow: latencies by the ports of switches, as device and port in turns.
-  std::map<std::string, std::map<std::vector<std::uint32_t>, Histogram>> paths_;
 };
 
 }  // namespace railyard::telemetry

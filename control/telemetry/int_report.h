@@ -54,18 +54,6 @@ struct IntReport {
   };
   static constexpr std::size_t kSlowest = 8;
   std::vector<Packet> slowest;  // of those that arrived, the slowest first
-
-  // A flow whose packets passed different ports: its QPs have paths of their own, or a switch sprays.
-  struct Path {
-    std::vector<std::string> ports;  // of switches, by which they left: "leaf1:5"
-    Histogram latency;               // ps, as that of Packet
-  };
-  struct Spread {
-    std::string flow;
-    std::vector<Path> paths;  // two or more, the one with most packets first
-  };
-  static constexpr std::size_t kSpread = 32;  // so many are told
-  std::vector<Spread> spread;                 // by name
 };
 
 }  // namespace railyard::telemetry

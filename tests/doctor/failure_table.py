@@ -27,6 +27,7 @@ ALL = """traffic:
   - { name: up, pattern: pairs, from: [h1, h2, h3, h4], to: [h5, h6, h7, h8], transport: roce, qps: 4 }
   - { name: down, pattern: pairs, from: [h5, h6, h7, h8], to: [h1, h2, h3, h4], transport: roce, qps: 4 }
 """
+LIGHT = "traffic: [{ name: t, pattern: pairs, from: [h1, h2, h3, h4], to: [h5, h6, h7, h8], transport: roce, qps: 4, rate: 20Gbps }]\n"
 PAIR = "traffic: [{ name: t, from: h1, to: h5, transport: roce%s }]\n"
 INCAST = "traffic: [{ name: t, pattern: incast, from: [h1, h2, h3, h4, h5, h6], to: h8%s }]\n"
 LOSSLESS = "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8%s } } } }\n"
@@ -88,6 +89,11 @@ ROWS = [
     ("polarised ECMP", (ROOT / "topologies/scenarios/ecmp-polarisation.yaml").read_text(), "report", ["uneven-paths", "few-flows"], ["*"]),
     ("a link that flaps", lab(ALL, fault("h1", "at: 200us, flap: { down: 50us, up: 100us }")), "report", ["link-flapping"], ["leaf1:1-h1:1"]),
     ("a black hole", lab(ALL, fault("leaf1:5", "at: 200us, down: true"), "routing: static\n", "30ms"), "report", ["failover-blocked"], ["leaf1", "spine1"]),
+    ("a detour inside the fabric, seen by in-band telemetry",
+     lab(LIGHT, fault("leaf1:5 out", "delay: 40us")).replace("seed: 7", "seed: 7, int: { one-in: 20 }"), "report", ["hop-delay"], ["leaf1:5-spine1:1"]),
+    ("spraying under go-back-N, seen by in-band telemetry",
+     lab(PAIR % ", qps: 1", fault("leaf1:5 out", "delay: 3us"),
+         "switches: { default: { path-policy: { kind: spray } } }\n").replace("seed: 7", "seed: 7, int: { one-in: 20 }"), "report", ["reordering"], ["leaf1"]),
     ("UDP port 4791 filtered",
      lab("traffic: [{ name: t, operation: rping, from: h1, to: h5, transport: roce }]\n", fault("leaf2:1 out", "match: { udp.dport: 4791 }, drop: true"),
          "hosts: { default: { roce: { services: [rping-server] } } }\n", "20s"),

@@ -66,8 +66,17 @@ nlohmann::ordered_json report_of(const DoctorOptions& o) {
 // The links of a fabric file, as a Case reads them.
 nlohmann::ordered_json links_of(const std::string& file) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (const spec::LinkSpec& link : spec::load(file).links)
-    out.push_back({{"a", spec::format(link.a)}, {"b", spec::format(link.b)}, {"rate_bps", link.rate.bps}});
+  const spec::Lab lab = spec::load(file);
+  const auto is_host = [&](const spec::PortName& port) {
+    const spec::NodeSpec* const node = lab.find(port.node);
+    return node != nullptr && node->kind == spec::NodeSpec::Kind::kHost;
+  };
+  for (const spec::LinkSpec& link : lab.links)
+    out.push_back({{"a", spec::format(link.a)},
+                   {"b", spec::format(link.b)},
+                   {"a_is_host", is_host(link.a)},
+                   {"b_is_host", is_host(link.b)},
+                   {"rate_bps", link.rate.bps}});
   return out;
 }
 

@@ -19,7 +19,6 @@
 #include "control/daemon/run_page.h"
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
-#include "control/report/doctor_text.h"
 #include "control/report/failures.h"
 #include "control/report/flow_csv.h"
 #include "control/report/html/page.h"
@@ -312,8 +311,7 @@ int run(const RunOptions& o) {
     if (session.in_band().running() && o.int_file.empty())
       session.write_int((std::filesystem::path(o.report_dir) / "int.jsonl").string(), "--report");
   }
-  report::Report report = session.run(interrupted);
-  if (!o.report_dir.empty()) report::keep_findings(report);  // text and page show them
+  const report::Report report = session.run(interrupted);
   if (page) page->end();
   progress.clear();
   if (o.json)

@@ -54,7 +54,8 @@ class OwnCollectives {
       : lab_(lab), spec_(spec), patience_(std::chrono::microseconds(patience.ps / 1'000'000)), asked_(asked), note_(note) {}
 
   Json all() {
-    const json first = look();
+    json first = look();
+    for (json& c : first["collectives"]) c["at_seconds"] = first["at_seconds"];
     std::set<std::string> running;
     for (const json& c : first["collectives"])
       if (runs(c)) running.insert(c["name"].get<std::string>());

@@ -184,7 +184,6 @@ void CollectiveRank::launch(Instant now) {
 
 void CollectiveRank::finish(Instant now) {
   running_ = false;
-  computed_in_whole_ = computed_;
   if (repeat_ + 2 < config_.repeats) owe_credits(now);
   if (++repeat_ == config_.repeats) return;
   if (config_.gap > Duration{})

@@ -101,7 +101,6 @@ class CollectiveRank {
   std::uint64_t messages() const noexcept { return messages_; }              // received
   std::uint64_t octets() const noexcept { return octets_; }                  // of payload, each once
   Duration computed() const noexcept { return computed_; }                   // over all repeats
-  Duration computed_in_whole() const noexcept { return computed_in_whole_; }  // over those that are over: repeat()
   // When its steps began and ended; nullptr: nobody asked (CollectiveConfig::recorded_steps).
   const StepRecord* record() const noexcept { return record_ ? &*record_ : nullptr; }
   // What its messages took of the network.
@@ -284,7 +283,6 @@ class CollectiveRank {
   std::vector<std::uint32_t> ended_;        // steps whose end is still to be told, at this instant
   bool ending_ = false;
   Duration computed_{};
-  Duration computed_in_whole_{};
 
   std::vector<Instant> started_;
   std::vector<Instant> finished_;

@@ -61,7 +61,7 @@ Judged judge_one(const Subject& s, const Json& c) {
   return j;
 }
 
-constexpr double kOfBest = 0.9;
+constexpr double kShareOfBest = 0.9;
 
 Judged judge_job(const Subject& s, const Json& c) {
   if (auto why = not_measured(c)) return *std::move(why);
@@ -76,7 +76,7 @@ Judged judge_job(const Subject& s, const Json& c) {
   if (c["computed"].is_number()) {
     const auto best = c["computed"].get<double>();
     j.text += fmt::format(", {} on a perfect network", share_text(best));
-    if (found < kOfBest * best) j.answer = c["agents"].get<bool>() ? Answer::kWarn : below(c);
+    if (found < kShareOfBest * best) j.answer = c["agents"].get<bool>() ? Answer::kWarn : below(c);
   }
   if (found < s.settings.least_utilisation && j.answer == Answer::kPass) j.answer = Answer::kWarn;
   return j;
@@ -133,7 +133,7 @@ Finding own_collectives(const Subject& s, const Runs& runs) {
   f.threshold = fmt::format("at most {} below the reference", share_text(s.settings.below_reference));
   if (f.answer == Answer::kFail || f.answer == Answer::kWarn)
     f.remedy =
-        "`railyard doctor LAB` names causes. If it shared the network, `railyard stop NAME` what runs beside it, and repeat "
+        "`railyard doctor LAB` names causes. If it shared the network, `railyard stop NAME` the other work, and repeat "
         "this.";
   return f;
 }
@@ -142,7 +142,7 @@ Finding own_jobs(const Subject& s, const Runs& runs) {
   Finding f = judge_all(s, runs, true, judge_job);
   if (f.answer == Answer::kNotRun) return f;
   f.threshold =
-      fmt::format("utilisation >= {}, and {} of the best", share_text(s.settings.least_utilisation), share_text(kOfBest));
+      fmt::format("utilisation >= {}, and {} of the best", share_text(s.settings.least_utilisation), share_text(kShareOfBest));
   if (f.answer == Answer::kFail || f.answer == Answer::kWarn)
     f.remedy =
         "Below 50 % on a well-sized model it is usually the network: `railyard doctor LAB` names causes. If a perfect network "

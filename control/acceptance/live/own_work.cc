@@ -24,18 +24,26 @@ bool is_same_attempt(const json& before, const json& after) {
   return !before.is_null() && before.value("attempt", 0) == after.value("attempt", 0);
 }
 
+// Of jobs: computing / time, of all ranks together.
 Json utilisation(const json& before, const json& after, std::size_t from, std::size_t until) {
   if (!after["job"].is_object()) return nullptr;
-  const bool counts = after.contains("computed_ns") && after["computed_ns"].is_number();
+  const json& first = after["iterations"][from];
+  const json& last = after["iterations"][until - 1];
+  const double begin = first["start_ns"].get<double>();
+  // With forward and backward, each step of each rank computes for as long.
+  if (after["job"]["buckets"].get<int>() > 0) {
+    const double lasted = last["start_ns"].get<double>() + last["time_ns"].get<double>() - begin;
+    const double computed = after["job"]["compute_ns"].get<double>() * static_cast<double>(until - from);
+    return lasted > 0 ? Json(std::min(1.0, computed / lasted)) : Json(nullptr);
+  }
   // Requests of a batch are computed at once: the report says how long that keeps a rank busy.
   const bool serves = after["schedule"].is_object() && after["schedule"]["inference"].is_object();
-  if (!counts || serves) return after["job"]["utilisation"];
-  const json& last = after["iterations"][until - 1];
-  const double lasted = last["start_ns"].get<double>() + last["time_ns"].get<double>() -
-                        after["iterations"][from]["start_ns"].get<double>();
-  const double already = before.is_null() ? 0.0 : before["computed_ns"].get<double>();
-  if (lasted <= 0) return nullptr;
-  return std::min(1.0, (after["computed_ns"].get<double>() - already) / lasted);
+  if (serves || !after.contains("at_seconds") || !after["computed_ns"].is_number()) return after["job"]["utilisation"];
+  // Of a schedule, ranks compute at different times: what they did between the two looks. One may have come while they rested.
+  const bool was_running = !before.is_null() && !before["iterations"].empty() && before["iterations"].back()["time_ns"].is_null();
+  const double lasted = after["at_seconds"].get<double>() * 1e9 - (was_running ? before["at_seconds"].get<double>() * 1e9 : begin);
+  const double already = before.is_null() || !before["computed_ns"].is_number() ? 0.0 : before["computed_ns"].get<double>();
+  return lasted > 0 ? Json(std::min(1.0, (after["computed_ns"].get<double>() - already) / lasted)) : Json(nullptr);
 }
 
 }  // namespace

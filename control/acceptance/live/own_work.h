@@ -16,8 +16,8 @@ namespace railyard::acceptance::live {
 std::size_t iterations_over(const nlohmann::json& collective);
 
 // What a collective or job did between two looks: `iterations`, and if there are any `median_ns`, `busbw_bps` (null: it has
-// none), `utilisation` (of jobs: computing / time, of the ranks together; else null). Both looks as in GET /collectives;
-// `before` null: everything counts.
+// none), `utilisation` (of jobs: computing / time, of the ranks together; else null). Both looks as in GET /collectives, with
+// its `at_seconds`; `before` null: everything counts.
 nlohmann::ordered_json progress(const nlohmann::json& before, const nlohmann::json& after);
 
 // What the same collective takes on links that are shared perfectly, beside the `others`.

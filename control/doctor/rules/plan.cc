@@ -1,6 +1,6 @@
 // Cabling and rates against a plan: a fabric file of how it should be.
 #include <map>
-#include <utility>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -10,12 +10,18 @@
 namespace railyard::doctor {
 namespace {
 
-// Peers by port, both ways: "h3:1" -> {"leaf1:3", rate}.
-std::map<std::string, std::pair<std::string, double>> planned(const Case& c) {
-  std::map<std::string, std::pair<std::string, double>> out;
+struct Planned {
+  std::string peer;  // "leaf1:3"
+  double rate_bps = 0;
+  bool is_host = false;  // the port itself
+};
+
+// By port, both ends of each link.
+std::map<std::string, Planned> planned(const Case& c) {
+  std::map<std::string, Planned> out;
   for (const auto& link : c.plan()) {
-    out[text(link, "a")] = {text(link, "b"), number(link, "rate_bps")};
-    out[text(link, "b")] = {text(link, "a"), number(link, "rate_bps")};
+    out[text(link, "a")] = {text(link, "b"), number(link, "rate_bps"), link.value("a_is_host", false)};
+    out[text(link, "b")] = {text(link, "a"), number(link, "rate_bps"), link.value("b_is_host", false)};
   }
   return out;
 }
@@ -25,12 +31,13 @@ std::vector<Diagnosis> find_wrong_switch(const Case& c) {
   std::vector<Diagnosis> out;
   const auto plan = planned(c);
   for (const PortCase& p : c.ports()) {
-    if (p.is_switch || p.other == nullptr) continue;
+    // Idle switches do not show what they are; the plan does.
     const auto should = plan.find(p.name());
-    if (should == plan.end() || node_of(should->second.first) == p.peer_node()) continue;
-    out.push_back({p.link(),
+    if (p.other == nullptr || should == plan.end() || !should->second.is_host) continue;
+    if (node_of(should->second.peer) == p.peer_node()) continue;
+    out.push_back({fmt::format("{}-{}", p.peer, p.name()),
                    0.95,
-                   {fmt::format("{} is at {}; the plan has it at {}", p.name(), p.peer, should->second.first)}});
+                   {fmt::format("{} is at {}; the plan has it at {}", p.name(), p.peer, should->second.peer)}});
   }
   return out;
 }
@@ -44,7 +51,7 @@ std::vector<Diagnosis> find_slower_than_planned(const Case& c) {
     const auto should = plan.find(p.name());
     // Each link once, and only where it goes as planned.
     if (should == plan.end() || p.rate_bps <= 0 || !p.link().starts_with(p.name() + "-")) continue;
-    const auto& [peer, rate] = should->second;
+    const auto& [peer, rate, is_host] = should->second;
     if (node_of(peer) != p.peer_node() || p.rate_bps >= kSame * rate) continue;
     out.push_back({p.link(),
                    0.95,

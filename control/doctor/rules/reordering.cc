@@ -45,33 +45,21 @@ std::string common_element(const Case& c, const std::map<std::string, Ends>& hos
   return at == nullptr ? best : at->link();
 }
 
-std::string ways_text(const Json& paths, std::size_t hop) {
-  std::string out;
-  for (const Json& p : paths) {
-    const Json& ports = items(p, "ports");
-    out += fmt::format("{}{} ({} packets, {:.1f} us)", out.empty() ? "" : ", ",
-                       hop < ports.size() ? ports[hop].get<std::string>() : std::string("none"), count(p, "packets"),
-                       number(below(p, "latency_ns"), "p50") / 1e3);
-  }
-  return out;
-}
-
-// Where in-band telemetry saw packets of such a flow part: the switch, "" if it did not.
+// Where in-band telemetry saw packets of a flow part, of those that it kept: the switch, "" if it did not.
 std::string parting(const Case& c, const std::string& flow, std::vector<std::string>& evidence) {
-  for (const Json& s : items(c.in_band(), "spread")) {
-    if (text(s, "flow") != flow) continue;
-    const Json& paths = items(s, "paths");
-    for (std::size_t hop = 0; hop < items(paths[0], "ports").size(); ++hop) {
-      const auto first = paths[0]["ports"][hop].get<std::string>();
-      const bool same = std::ranges::all_of(paths, [&](const Json& p) {
-        return hop < items(p, "ports").size() && p["ports"][hop].get<std::string>() == first;
-      });
-      if (same) continue;
-      if (evidence.size() < 6)
-        evidence.push_back(fmt::format("in-band telemetry: sampled packets of {} left {} by {}", flow, node_of(first),
-                                       ways_text(paths, hop)));
-      return node_of(first);
-    }
+  std::map<std::string, std::map<std::uint64_t, std::size_t>> left;  // packets by switch and port
+  for (const Json& packet : items(c.in_band(), "slowest")) {
+    if (text(packet, "flow") != flow) continue;
+    for (const Json& hop : items(packet, "hops"))
+      if (count(hop, "in") > 0 && count(hop, "out") > 0) ++left[text(hop, "node")][count(hop, "out")];
+  }
+  for (const auto& [node, ports] : left) {
+    if (ports.size() < 2) continue;
+    std::string by;
+    for (const auto& [port, packets] : ports)
+      by += fmt::format("{}{}:{} ({} packet{})", by.empty() ? "" : ", ", node, port, packets, packets == 1 ? "" : "s");
+    evidence.push_back(fmt::format("in-band telemetry: the slowest packets of {} left {} by {}", flow, node, by));
+    return node;
   }
   return {};
 }

@@ -180,5 +180,19 @@ TEST(LiveItems, AHostThatDoesNotPassItsMtuIsNamed) {
   EXPECT_THAT(f.evidence.front(), HasSubstr("h2:1 -> h1:1: 9000 bytes: no answer"));
 }
 
+TEST(LiveItems, ALibfabricProgramThatDoesNotCompleteIsNamed) {
+  Runs runs;
+  runs[ProbeKind::kHostLibfabric].report = {
+      {"tool", "fi_pingpong"},
+      {"pairs",
+       {{{"from", "h1:1"}, {"to", "h2:1"}, {"bps", 8e8}, {"why", ""}},
+        {{"from", "h2:1"}, {"to", "h1:1"}, {"bps", nullptr}, {"why", "fi_connect: no route"}}}}};
+  const Finding f = judge(list::kHostLibfabric, live_racks(), runs);
+  EXPECT_EQ(f.answer, Answer::kFail);
+  EXPECT_THAT(f.evidence.front(), HasSubstr("h2:1 -> h1:1: fi_connect: no route"));
+  runs[ProbeKind::kHostLibfabric].report["pairs"].erase(1);
+  EXPECT_EQ(judge(list::kHostLibfabric, live_racks(), runs).answer, Answer::kPass);
+}
+
 }  // namespace
 }  // namespace railyard::acceptance

@@ -68,6 +68,29 @@ TEST_F(Doctor, ACaptureShowsMarksWithoutCnps) {
   EXPECT_THAT(railyard({"doctor", "deaf.pcapng"}).out, HasSubstr("ecn-not-echoed at 10."));
 }
 
+// A plan is a fabric file: of a host at the wrong leaf and a link at half its speed no counter tells.
+TEST_F(Doctor, CablesAndSpeedsAreComparedWithAPlan) {
+  const std::string nodes =
+      "nodes: { leaf1: { kind: switch }, leaf2: { kind: switch }, h1: { kind: host }, h2: { kind: host } }\n"
+      "defaults: { link: { rate: 100Gbps } }\ntraffic: [{ name: t, from: h1, to: h2, transport: roce }]\nrun: { duration: 50us }\n";
+  write("plan.yaml", "name: plan\n" + nodes + "links: [[h1:1, leaf1:1], [h2:1, leaf2:1], [leaf1:9, leaf2:9]]\n");
+  write("lab.yaml", "name: lab\n" + nodes + "links: [[h1:1, leaf1:1, { rate: 50Gbps }], [h2:1, leaf1:2], [leaf1:9, leaf2:9]]\n");
+  const Outcome lab = railyard({"doctor", "lab.yaml", "--plan", "plan.yaml"});
+  EXPECT_EQ(lab.exit_code, kOk) << lab.err;
+  EXPECT_THAT(lab.out, HasSubstr("wrong-switch at leaf1:2-h2:1"));
+  EXPECT_THAT(lab.out, HasSubstr("leaf1:1-h1:1 has 50 Gb/s; the plan has 100 Gb/s"));
+  EXPECT_THAT(railyard({"doctor", "plan.yaml", "--plan", "plan.yaml"}).out, HasSubstr("plan: nothing found."));
+  EXPECT_THAT(error(kUsage, {"doctor", "--from", "h1.txt", "--plan", "plan.yaml"}), HasSubstr("--plan"));
+}
+
+TEST_F(Doctor, InBandTelemetryShowsTheHopThatDelays) {
+  write("detour.yaml",
+        "name: detour\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
+        "traffic: [{ name: t, pattern: pairs, from: [h1, h2], to: [h3, h4], transport: roce, qps: 4, rate: 10Gbps }]\n"
+        "faults: [{ on: \"leaf1:3 out\", delay: 40us }]\nrun: { duration: 1ms, int: { one-in: 10 } }\n");
+  EXPECT_THAT(railyard({"doctor", "detour.yaml"}).out, HasSubstr("hop-delay at leaf1:3-spine1:1"));
+}
+
 TEST_F(Doctor, BadInputIsOneLine) {
   EXPECT_THAT(error(kInput, {"doctor", "none.json"}), HasSubstr("none.json"));
   EXPECT_THAT(error(kInput, {"doctor", "none.yaml"}), HasSubstr("none.yaml"));
