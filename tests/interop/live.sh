@@ -170,6 +170,12 @@ rdma_beside_tcp() {
   mv "$out/more" "$out/summary"
 }
 
+# Both rails, both ways.
+validates() {
+  "$railyard" validate softroce-pair --only hosts-rdma --json >"$out/result" || { cat "$out/result"; return 1; }
+  jq -r '.lines[0].found' "$out/result" >"$out/summary"
+  jq -e '.lines[0] | .answer == "pass" and (.found | startswith("4 pairs"))' "$out/result"
+}
 nothing_left() {
   ! pgrep -f "$out/state" && [[ -z $(find "$out/state" -mindepth 1) ]] && ! ip netns list | grep "^ry-mixed-$$"
 }
@@ -184,6 +190,7 @@ check "its link goes: PORT_DOWN and an event; and comes back" guest_sees_its_lin
 check "rping" rping_pair
 check "ib_write_bw, rail 1" perftest h2 h1 1 ib_write_bw -n 500
 check "ib_send_lat, rail 2" perftest h2 h1 2 ib_send_lat -n 500
+check "railyard validate: ib_write_bw between all NICs" validates
 check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 1 leaf2:1 ib_write_bw -u 17 -D 8 --report_gbits
 check "a file to a guest and back" copies
 check "the books balance" "$railyard" status --audit

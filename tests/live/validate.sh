@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 railyard=${BUILD:-$root/build/release}/bin/railyard
-command -v jq >/dev/null || { echo "validate: no jq (Debian: jq)" >&2; exit 2; }
+for tool in jq curl; do command -v "$tool" >/dev/null || { echo "validate: no $tool (Debian: $tool)" >&2; exit 2; }; done
 [[ -x $railyard ]] || { echo "validate: no $railyard; build it first" >&2; exit 2; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-validate.XXXXXX")
 export RAILYARD_STATE_DIR=$work/state
@@ -68,6 +68,45 @@ is bandwidth-alone fail
 "$railyard" down --all >/dev/null
 echo "probes find a link at half its rate"
 
+# The lab's own work: a collective that has ended is started and ends again, a job that runs is watched, one that was stopped is
+# stopped again, and work that goes on has not failed.
+cat >"$work/own.yaml" <<'END'
+name: own
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2, fabric-link: { rate: 20Gbps } }
+defaults: { link: { rate: 10Gbps } }
+collectives:
+  - { name: ring, collective: all-reduce, size: 1MiB, repeats: 5 }
+  - { name: train, collective: all-reduce, size: 1MiB, forward: 4ms, repeats: 10000 }
+run: { clock: wall, memory: 256MiB }
+END
+of() { curl -s --unix-socket "$RAILYARD_STATE_DIR/own/api.sock" http://lab/v1/collectives | jq -r ".collectives[] | select(.name == \"$1\") | $2"; }
+ends() { local end=$((SECONDS + 20)); until [[ $(of ring .completed) == true ]]; do (( SECONDS < end )) || die "ring does not end"; sleep 0.2; done; }
+"$railyard" up "$work/own.yaml" --detach >/dev/null
+ends
+"$railyard" validate own --only own-jobs,own-work --json >"$work/result" || die "own work: $(cat "$work/result")"
+for line in own-jobs own-work; do is "$line" pass; done
+[[ $(of train .stopped) == false && $(of train .completed) == false ]] || die "a job that ran does not run any more"
+(( $(of ring '.iterations | length') == 10 )) || die "a collective that had ended was not run once more"
+"$railyard" stop train --lab own >/dev/null
+"$railyard" validate own --only own-collectives,own-jobs --json >"$work/result" || die "own work, alone: $(cat "$work/result")"
+for line in own-collectives own-jobs; do is "$line" pass; done
+[[ $(of train .stopped) == true ]] || die "a job that was stopped runs"
+n=$(of train '.iterations | length'); sleep 0.5; (( $(of train '.iterations | length') == n )) || die "a job that was stopped goes on"
+"$railyard" fault add 'on: leaf1:1, rate: 1/2' --lab own >/dev/null
+"$railyard" validate own --only own-collectives --json >"$work/result" && die "a collective over a link at half its rate passes"
+is own-collectives fail
+"$railyard" down --all >/dev/null
+"$railyard" up "$work/built-in.yaml" --detach >/dev/null
+"$railyard" validate built-in --only own-collectives,own-jobs --json >"$work/result"
+jq -e 'all(.lines[]; .answer == "not run" and (.found | startswith("skipped")))' "$work/result" >/dev/null || die "no work: $(cat "$work/result")"
+"$railyard" doctor built-in --plan "$work/built-in.yaml" >"$work/out"
+grep -q 'nothing found' "$work/out" || die "a lab as planned: $(cat "$work/out")"
+"$railyard" set links.leaf1:1.rate=5Gbps --lab built-in >/dev/null 2>&1 || "$railyard" set topology.host-link.rate=5Gbps --lab built-in >/dev/null
+"$railyard" doctor built-in --plan "$work/built-in.yaml" >"$work/out"
+grep -q 'slower-than-planned at leaf1:1-h1:1' "$work/out" || die "a slow link: $(cat "$work/out")"
+"$railyard" down --all >/dev/null
+echo "the lab's own collectives and jobs; speeds against a plan"
+
 if (( EUID != 0 )) || ! command -v ping >/dev/null || ! command -v iperf3 >/dev/null; then
   echo "validate: namespaces skipped: root, ping and iperf3 are needed"
   exit 0
@@ -89,3 +128,16 @@ for line in hosts-rdma bandwidth-alone; do is "$line" "not run"; done
 is hosts-mtu fail
 "$railyard" down --all >/dev/null
 echo "namespaces: MTU, latency, bandwidth, classes by ping and iperf3"
+
+if ! command -v fi_pingpong >/dev/null || [[ ! -e ${BUILD:-$root/build/release}/lib/railyard/librailyard-fi.so ]]; then
+  echo "validate: libfabric skipped: fi_pingpong (Debian: libfabric-bin) and the provider are needed"
+  exit 0
+fi
+"$railyard" up "$root/topologies/labs/applications.yaml" --name applications --detach >/dev/null
+"$railyard" validate applications --only hosts-libfabric,hosts-rdma --pairs 2 --json >"$work/result" || die "programs: $(cat "$work/result")"
+is hosts-libfabric pass
+"$railyard" link down leaf1:1 --lab applications >/dev/null
+"$railyard" validate applications --only hosts-libfabric --pairs 1 --json >"$work/result" && die "a ping-pong over a link that is down passes"
+is hosts-libfabric fail
+"$railyard" down --all >/dev/null
+echo "libfabric programs on hosts of applications"

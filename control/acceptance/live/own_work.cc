@@ -10,7 +10,6 @@
 namespace railyard::acceptance::live {
 
 using nlohmann::json;
-using Json = nlohmann::ordered_json;
 
 std::size_t iterations_over(const json& collective) {
   const json& all = collective["iterations"];
@@ -25,7 +24,7 @@ bool is_same_attempt(const json& before, const json& after) {
 }
 
 // Of jobs: computing / time, of all ranks together.
-Json utilisation(const json& before, const json& after, std::size_t from, std::size_t until) {
+nlohmann::ordered_json utilisation(const json& before, const json& after, std::size_t from, std::size_t until) {
   if (!after["job"].is_object()) return nullptr;
   const json& first = after["iterations"][from];
   const json& last = after["iterations"][until - 1];
@@ -34,7 +33,8 @@ Json utilisation(const json& before, const json& after, std::size_t from, std::s
   if (after["job"]["buckets"].get<int>() > 0) {
     const double lasted = last["start_ns"].get<double>() + last["time_ns"].get<double>() - begin;
     const double computed = after["job"]["compute_ns"].get<double>() * static_cast<double>(until - from);
-    return lasted > 0 ? Json(std::min(1.0, computed / lasted)) : Json(nullptr);
+    if (lasted <= 0) return nullptr;
+    return std::min(1.0, computed / lasted);
   }
   // Requests of a batch are computed at once: the report says how long that keeps a rank busy.
   const bool serves = after["schedule"].is_object() && after["schedule"]["inference"].is_object();
@@ -43,16 +43,20 @@ Json utilisation(const json& before, const json& after, std::size_t from, std::s
   const bool was_running = !before.is_null() && !before["iterations"].empty() && before["iterations"].back()["time_ns"].is_null();
   const double lasted = after["at_seconds"].get<double>() * 1e9 - (was_running ? before["at_seconds"].get<double>() * 1e9 : begin);
   const double already = before.is_null() || !before["computed_ns"].is_number() ? 0.0 : before["computed_ns"].get<double>();
-  return lasted > 0 ? Json(std::min(1.0, (after["computed_ns"].get<double>() - already) / lasted)) : Json(nullptr);
+  if (lasted <= 0) return nullptr;
+  return std::min(1.0, (after["computed_ns"].get<double>() - already) / lasted);
 }
 
 }  // namespace
 
-Json progress(const json& before, const json& after) {
+nlohmann::ordered_json progress(const json& before, const json& after) {
   const json since = is_same_attempt(before, after) ? before : json(nullptr);
   const std::size_t from = since.is_null() ? 0 : iterations_over(since);
   const std::size_t until = iterations_over(after);
-  Json out{{"iterations", until - std::min(from, until)}, {"median_ns", nullptr}, {"busbw_bps", nullptr}, {"utilisation", nullptr}};
+  nlohmann::ordered_json out{{"iterations", until - std::min(from, until)},
+                            {"median_ns", nullptr},
+                            {"busbw_bps", nullptr},
+                            {"utilisation", nullptr}};
   if (until <= from) return out;
   std::vector<double> times;
   for (std::size_t i = from; i < until; ++i) times.push_back(after["iterations"][i]["time_ns"].get<double>());
@@ -83,11 +87,11 @@ std::optional<Reference> reference_of(const spec::Lab& lab, const std::string& n
   return std::nullopt;
 }
 
-Json still_running(Json report) {
+nlohmann::ordered_json still_running(nlohmann::ordered_json report) {
   bool failed = false;
-  for (const Json& c : report["collectives"])
+  for (const nlohmann::ordered_json& c : report["collectives"])
     failed = failed || c["stalled"].get<std::string>().find(" failed at ") != std::string::npos;
-  for (Json& v : report["verdicts"]) {
+  for (nlohmann::ordered_json& v : report["verdicts"]) {
     if (v["name"] != "completion" || v["verdict"] != "fail") continue;
     if (!failed && v["text"].get<std::string>().find(" failed") == std::string::npos) v["verdict"] = "open";
   }

@@ -23,7 +23,7 @@ Json hop(const char* node, Json in, Json out, Json arrived, Json left) {
 }
 
 // A packet from h1 by a spine to h2; from leaf1:5 to spine1 it takes `detour` ns, and 500 ns over other links.
-Json packet(int detour) {
+Json sampled(int detour) {
   const Json null;
   Json hops = Json::array();
   hops.push_back(hop("h1", null, 1, null, 0));
@@ -34,17 +34,17 @@ Json packet(int detour) {
   return {{"flow", "t"}, {"latency_ns", 1800 + detour}, {"hops", std::move(hops)}};
 }
 
-Json report(std::vector<Json> queues, std::vector<Json> slowest) {
+Json in_band(std::vector<Json> queues, std::vector<Json> slowest) {
   Json r = test::healthy();
   r["int"] = {{"sampled", 1000}, {"queues", std::move(queues)}, {"slowest", std::move(slowest)}};
   return r;
 }
 
-std::vector<Found> found(const Json& r) { return diagnose(Case(r, "a.json")); }
+std::vector<Found> diagnosed(const Json& r) { return diagnose(Case(r, "a.json")); }
 
 TEST(InBand, ALinkThatTakesLongerThanTheOthersIsNamed) {
-  EXPECT_THAT(found(report({}, {packet(500), packet(500)})), IsEmpty());
-  const auto all = found(report({}, {packet(40'000), packet(40'100)}));
+  EXPECT_THAT(diagnosed(in_band({}, {sampled(500), sampled(500)})), IsEmpty());
+  const auto all = diagnosed(in_band({}, {sampled(40'000), sampled(40'100)}));
   ASSERT_EQ(all.size(), 1u);
   EXPECT_STREQ(all[0].rule->id, "hop-delay");
   EXPECT_EQ(all[0].what.element, "leaf1:5 -> spine1:1") << "this report has no such port; else it is its link";
@@ -52,17 +52,17 @@ TEST(InBand, ALinkThatTakesLongerThanTheOthersIsNamed) {
 }
 
 TEST(InBand, TheQueueInWhichPacketsWait) {
-  EXPECT_THAT(found(report({queue("leaf1", 2, "h2:1", 5e3), queue("leaf1", 1, "h1:1", 100)}, {})), IsEmpty()) << "5 us are no delay";
-  EXPECT_THAT(found(report({queue("leaf1", 2, "h2:1", 50e3), queue("leaf1", 1, "h1:1", 40e3)}, {})), IsEmpty()) << "they all wait";
-  const auto all = found(report({queue("leaf1", 2, "h2:1", 50e3), queue("leaf1", 1, "h1:1", 100)}, {}));
+  EXPECT_THAT(diagnosed(in_band({queue("leaf1", 2, "h2:1", 5e3), queue("leaf1", 1, "h1:1", 100)}, {})), IsEmpty()) << "5 us are no delay";
+  EXPECT_THAT(diagnosed(in_band({queue("leaf1", 2, "h2:1", 50e3), queue("leaf1", 1, "h1:1", 40e3)}, {})), IsEmpty()) << "they all wait";
+  const auto all = diagnosed(in_band({queue("leaf1", 2, "h2:1", 50e3), queue("leaf1", 1, "h1:1", 100)}, {}));
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].what.element, "leaf1:2");
 }
 
 TEST(InBand, WaitingIsEvidenceOfOtherFindings) {
-  Json r = report({queue("leaf1", 2, "h2:1", 50e3)}, {});
+  Json r = in_band({queue("leaf1", 2, "h2:1", 50e3)}, {});
   class3(r, 1)["drops"]["egress_full"] = 100;
-  const auto all = found(r);
+  const auto all = diagnosed(r);
   ASSERT_EQ(all.size(), 1u) << "buffer-full explains the queue";
   EXPECT_STREQ(all[0].rule->id, "buffer-full");
   EXPECT_THAT(all[0].what.evidence, Contains(HasSubstr("waited 25.0 us (median), 50.0 us (p99) at leaf1:2 towards h2:1")));
@@ -71,14 +71,14 @@ TEST(InBand, WaitingIsEvidenceOfOtherFindings) {
 TEST(InBand, PacketsThatOvertakeEachOtherPartAtASwitch) {
   Json r = test::healthy();
   r["flows"] = Json::array({{{"name", "t"}, {"src", "h1"}, {"dst", "h2"}, {"transport", "roce"}, {"roce", {{"out_of_sequence", 20}}}}});
-  EXPECT_EQ(found(r).at(0).what.element, "leaf1:1-h1:1");
+  EXPECT_EQ(diagnosed(r).at(0).what.element, "leaf1:1-h1:1");
   const auto by = [](int port) {
-    Json p = packet(500);
+    Json p = sampled(500);
     p["hops"][1]["out"] = port;
     return p;
   };
-  r["int"] = report({}, {by(5), by(6), by(5)})["int"];
-  const auto all = found(r);
+  r["int"] = in_band({}, {by(5), by(6), by(5)})["int"];
+  const auto all = diagnosed(r);
   EXPECT_EQ(all.at(0).what.element, "leaf1");
   EXPECT_THAT(all[0].what.evidence, Contains(HasSubstr("packets of t left leaf1 by leaf1:5 (2 packets), leaf1:6 (1 packet)")));
 }

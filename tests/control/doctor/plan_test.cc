@@ -27,7 +27,7 @@ Json with_rates() {
   return r;
 }
 
-std::vector<std::string> found(const Json& r) {
+std::vector<std::string> named(const Json& r) {
   const Case c(r, "a.json");
   std::vector<std::string> out;
   for (const auto& [rule, d] : diagnose(c)) out.push_back(std::string(rule->id) + " at " + d.element);
@@ -37,15 +37,15 @@ std::vector<std::string> found(const Json& r) {
 TEST(Plan, AHostAtAnotherSwitchIsNamedAndAnotherPortIsNot) {
   Json r = with_rates();
   r["plan"] = Json::array({link("h1:1", "leaf1:7", 100), link("h2:1", "leaf1:2", 100)});
-  EXPECT_THAT(found(r), IsEmpty());
+  EXPECT_THAT(named(r), IsEmpty());
   r["plan"][0]["b"] = "leaf2:1";
-  EXPECT_THAT(found(r), ElementsAre("wrong-switch at leaf1:1-h1:1"));
+  EXPECT_THAT(named(r), ElementsAre("wrong-switch at leaf1:1-h1:1"));
 }
 
 TEST(Plan, ALinkThatIsSlowerThanPlannedIsNamedOnce) {
   Json r = with_rates();
   r["plan"] = Json::array({link("h1:1", "leaf1:1", 400), link("h2:1", "leaf1:2", 50)});
-  EXPECT_THAT(found(r), ElementsAre("slower-than-planned at leaf1:1-h1:1"));
+  EXPECT_THAT(named(r), ElementsAre("slower-than-planned at leaf1:1-h1:1"));
 }
 
 TEST(Plan, NobodyMissesAPlanWhoHasNone) {
@@ -71,12 +71,12 @@ TEST(Probes, TheLinkThatSlowPairsShareIsNamed) {
                                         pair_of("h3:1", "h1:1", to_h1), pair_of("h2:1", "h3:1", 97), pair_of("h3:1", "h2:1", 97)});
     return j;
   };
-  EXPECT_THAT(found(measured(97)), IsEmpty());
-  EXPECT_THAT(found(measured(48)), ElementsAre("slow-probes at leaf1:1-h1:1"));
+  EXPECT_THAT(named(measured(97)), IsEmpty());
+  EXPECT_THAT(named(measured(48)), ElementsAre("slow-probes at leaf1:1-h1:1"));
   // The lab itself uses the rest.
   Json busy = measured(48);
   busy["ports"][0]["utilisation"] = 0.5;
-  EXPECT_THAT(found(busy), IsEmpty());
+  EXPECT_THAT(named(busy), IsEmpty());
 }
 
 }  // namespace
