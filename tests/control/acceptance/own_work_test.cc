@@ -117,7 +117,7 @@ Finding judged(const Item& item, std::vector<Json> collectives) {
 TEST(OwnCollectives, TheOneThatIsTooSlowComesFirst) {
   const Finding f = judged(list::kOwnCollectives, {measured("a", 1.02e6, 1e6), measured("b", 1.3e6, 1e6)});
   EXPECT_EQ(f.answer, Answer::kFail);
-  EXPECT_THAT(f.found, HasSubstr("b: busbw 9 Gb/s in 1.3 ms, 5 iterations, 23.1 % below the reference"));
+  EXPECT_THAT(f.found, HasSubstr("b: busbw 9 Gb/s in 1.30 ms, 5 iterations, 23.1 % below the reference"));
   EXPECT_THAT(f.evidence, Contains(HasSubstr("a: busbw 9 Gb/s in 1.02 ms")));
   EXPECT_EQ(judged(list::kOwnCollectives, {measured("a", 1.02e6, 1e6)}).answer, Answer::kPass);
 }

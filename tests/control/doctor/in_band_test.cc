@@ -62,6 +62,7 @@ TEST(InBand, TheQueueInWhichPacketsWait) {
 TEST(InBand, WaitingIsEvidenceOfOtherFindings) {
   Json r = in_band({queue("leaf1", 2, "h2:1", 50e3)}, {});
   class3(r, 1)["drops"]["egress_full"] = 100;
+  class3(r, 1)["max_depth_bytes"] = 600'000;
   const auto all = diagnosed(r);
   ASSERT_EQ(all.size(), 1u) << "buffer-full explains the queue";
   EXPECT_STREQ(all[0].rule->id, "buffer-full");
