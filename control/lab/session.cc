@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -486,6 +487,9 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
+  // Of a live lab: what it records, or has recorded.
+  if (int_->running()) int_->look();
+  if (telemetry::IntReport in_band = int_->report(); in_band.one_in > 0) r.in_band = std::move(in_band);
   if (rounds_ != nullptr) r.probes = report::probe_report(*rounds_);
   if (transients_) r.transients = report::transients(*transients_, r.flows);
   report::judge(r, lab_->spec());

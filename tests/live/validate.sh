@@ -105,7 +105,20 @@ grep -q 'nothing found' "$work/out" || die "a lab as planned: $(cat "$work/out")
 "$railyard" doctor built-in --plan "$work/built-in.yaml" >"$work/out"
 grep -q 'slower-than-planned at leaf1:1-h1:1' "$work/out" || die "a slow link: $(cat "$work/out")"
 "$railyard" down --all >/dev/null
-echo "the lab's own collectives and jobs; speeds against a plan"
+cat >"$work/detour.yaml" <<'END'
+name: detour
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }
+defaults: { link: { rate: 100Gbps } }
+traffic: [{ name: t, pattern: pairs, from: [h1, h2], to: [h3, h4], transport: roce, qps: 4, rate: 500Mbps }]
+run: { clock: wall, memory: 256MiB }
+END
+"$railyard" up "$work/detour.yaml" --detach >/dev/null
+"$railyard" fault add 'on: leaf1:3 out, delay: 40us' --lab detour >/dev/null
+"$railyard" int --lab detour --one-in 20 --for 2s >/dev/null
+"$railyard" doctor detour >"$work/out"
+grep -q 'hop-delay at leaf1:3-spine1:1' "$work/out" || die "a detour: $(cat "$work/out")"
+"$railyard" down --all >/dev/null
+echo "the lab's own collectives and jobs; speeds against a plan; a detour by in-band telemetry"
 
 if (( EUID != 0 )) || ! command -v ping >/dev/null || ! command -v iperf3 >/dev/null; then
   echo "validate: namespaces skipped: root, ping and iperf3 are needed"
