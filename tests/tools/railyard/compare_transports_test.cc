@@ -54,10 +54,10 @@ TEST_F(CompareTransports, IsMadeOverValuesAndSeedsAndLeavesReports) {
 }
 
 TEST_F(CompareTransports, ARunThatFailsIsOneColumnsLoss) {
-  const Outcome o =
-      railyard({"compare-transports", "incast.yaml", "--column", "roce/pfc", "--column", "roce/pfc,run.memory=1MiB"});
+  const Outcome o = railyard({"compare-transports", "incast.yaml", "--column", "roce/pfc", "--column",
+                              "roce/pfc,run.memory=1MiB,traffic.in.path-mtu=256"});
   EXPECT_EQ(o.exit_code, kFailed);
-  EXPECT_THAT(o.out, HasSubstr("FAILED roce/pfc,run.memory=1MiB: seed 1: "));
+  EXPECT_THAT(o.out, HasSubstr("FAILED roce/pfc,run.memory=1MiB,traffic.in.path-mtu=256: seed 1: "));
 }
 
 // Eight senders share one link: each has an eighth of it at most, and lossless classes pause those that want more.

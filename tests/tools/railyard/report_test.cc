@@ -272,7 +272,8 @@ TEST_F(Sweeps, FindTheSmallestThatHoldsOfEachRow) {
 }
 
 TEST_F(Sweeps, ARunThatFailsIsShownAndTheOthersGoOn) {
-  const Outcome o = railyard({"sweep", "lab.yaml", "--over", "run.memory=1GiB,1MiB", "--jobs", "1"});
+  const Outcome o = railyard({"sweep", topology("incast-8to1.yaml"), "--set", "run.duration=100us", "--over",
+                              "run.memory=1GiB,1MiB", "--jobs", "1"});
   EXPECT_EQ(o.exit_code, kFailed);
   EXPECT_THAT(o.out, HasSubstr("1 of 1"));
   EXPECT_THAT(o.out, HasSubstr("FAILED run.memory=1MiB seed 1: "));
