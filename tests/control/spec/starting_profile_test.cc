@@ -101,7 +101,7 @@ std::string host_with(const std::string& server) { return small_with("hosts: { d
 // Hosts with so many NICs.
 std::string rails_with(int rails, const std::string& server) {
   return "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: " + std::to_string(rails) +
-         " }\nhosts: { default: { " + server + " } }\n";
+         ", spines: 1 }\nhosts: { default: { " + server + " } }\n";
 }
 
 TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
