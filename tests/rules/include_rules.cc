@@ -93,7 +93,7 @@ const std::map<std::string, Rooms>& allowed() {
         "dataplane/base", "dataplane/switch"}},
       {"control/blast", {"control/base", "control/picture", "control/report", "control/spec", "dataplane/base"}},
       {"control/acceptance",
-       {"control/base", "control/blast", "control/picture", "control/report", "control/routing", "control/spec", "control/structure", "dataplane/base"}},
+       {"control/base", "control/blast", "control/estimate", "control/picture", "control/report", "control/routing", "control/spec", "control/structure", "dataplane/base"}},
       {"control/doctor", {"control/base", "control/decode", "control/spec"}},
       {"control/tune", {"control/base", "control/report", "control/spec", "control/sweep", "transports/roce", "dataplane/base"}},
       {"control/hunt",
