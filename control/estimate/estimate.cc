@@ -17,6 +17,7 @@
 #include "control/estimate/flow_network.h"
 #include "control/estimate/storage_estimate.h"
 #include "control/report/framing.h"
+#include "control/report/tensor_groups.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/frame_tags.h"
 #include "control/spec/value.h"
@@ -416,6 +417,7 @@ class Fluid {
       }
       e.figures = report::job_figures(c, e.time.ps / 1000);
       if (e.figures) {
+        report::add_tensor_across_hosts(*e.figures, lab_, c);
         e.figures->inference = report::inference_figures(
             lab_, c, planned_[n].rank_nics(),
             [&](std::uint32_t r, std::uint32_t s) { return ranks_[collectives_[n].first + r].times[s]; });

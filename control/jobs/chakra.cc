@@ -26,9 +26,11 @@ constexpr std::array kTypes{collectives::Operation::kAllReduce, collectives::Ope
                             collectives::Operation::kAllToAll,  collectives::Operation::kReduceScatter, collectives::Operation::kReduceScatter,
                             collectives::Operation::kBarrier};
 
+std::string number_text(const std::optional<Int128>& number) { return number ? fmt::format("{}", *number) : "missing"; }
+
 class Reader {
  public:
-  Reader(const std::vector<ChakraFile>& files, std::string_view groups) : files_(files), build_(files.size()), groups_text_(groups) {}
+  Reader(const std::vector<ChakraFile>& files, const ChakraFile& groups) : files_(files), build_(files.size()), groups_file_(groups) {}
 
   std::expected<JobGraph, TraceFileError> read() {
     if (files_.size() < 2) return Wrong({{0, fmt::format("{} file of a rank; expected at least 2", files_.size())}, {}});
@@ -44,20 +46,37 @@ class Reader {
     return wrong(fmt::format("node {} ({}): {}", node.id, node.name, text));
   }
 
+  // In the file of groups; line 0: in all of it.
+  Wrong wrong_groups(int line, const std::string& text) const { return Wrong({{line, text}, groups_file_.name}); }
+
+  // The line of an octet, or of the first group of that name.
+  int groups_line(std::size_t octet) const {
+    return 1 + static_cast<int>(std::ranges::count(groups_file_.octets.substr(0, octet), '\n'));
+  }
+  int groups_line(const std::string& name) const {
+    const std::size_t at = groups_file_.octets.find(json_text(nlohmann::json(name)));
+    return at == groups_file_.octets.npos ? 0 : groups_line(at);
+  }
+
   std::expected<void, TraceFileError> read_groups() {
-    if (groups_text_.empty()) return {};
-    const auto bad = [](const std::string& text) { return Wrong({{0, "groups of ranks: " + text}, {}}); };
-    if (is_nested_too_deeply(groups_text_)) return bad("nested too deeply");
-    const auto json = nlohmann::json::parse(groups_text_, nullptr, false);
-    if (!json.is_object()) return bad("found no JSON object; expected {\"name\": [rank, ...]}");
+    if (groups_file_.octets.empty()) return {};
+    if (is_nested_too_deeply(groups_file_.octets)) return wrong_groups(0, "nested too deeply");
+    nlohmann::json json;
+    try {
+      json = nlohmann::json::parse(groups_file_.octets);
+    } catch (const nlohmann::json::parse_error& e) {
+      return wrong_groups(groups_line(e.byte > 0 ? e.byte - 1 : 0), "no JSON; expected groups of ranks, {\"name\": [rank, ...]}");
+    }
+    if (!json.is_object()) return wrong_groups(0, "found no JSON object; expected groups of ranks, {\"name\": [rank, ...]}");
     for (const auto& [name, list] : json.items()) {
       std::vector<std::uint32_t> ranks;
       for (const auto& rank : list) {
         if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() >= files_.size())
-          return bad(fmt::format("{}: found {}; expected ranks 0..{}", name, json_text(rank), files_.size() - 1));
+          return wrong_groups(groups_line(name), fmt::format("group {}: found {}; expected ranks 0..{}", name, json_text(rank), files_.size() - 1));
         ranks.push_back(rank.get<std::uint32_t>());
       }
-      if (!list.is_array() || ranks.size() < 2) return bad(fmt::format("{}: expected a list of at least 2 ranks", name));
+      if (!list.is_array() || ranks.size() < 2)
+        return wrong_groups(groups_line(name), fmt::format("group {}: expected a list of at least 2 ranks", name));
       groups_[name] = std::move(ranks);
     }
     return {};
@@ -110,8 +129,8 @@ class Reader {
   }
 
   std::expected<std::uint64_t, TraceFileError> size_of(const ChakraNode& node) const {
-    if (!node.comm_size || *node.comm_size < 0 || static_cast<std::uint64_t>(*node.comm_size) > kMostTraceOctets)
-      return wrong(node, fmt::format("comm_size {}; expected bytes up to {}", node.comm_size ? std::to_string(*node.comm_size) : "missing", kMostTraceOctets));
+    if (!node.comm_size || *node.comm_size < 0 || *node.comm_size > kMostTraceOctets)
+      return wrong(node, fmt::format("comm_size {}; expected bytes up to {}", number_text(node.comm_size), kMostTraceOctets));
     return static_cast<std::uint64_t>(*node.comm_size);
   }
 
@@ -121,17 +140,17 @@ class Reader {
     const auto size = size_of(node);
     if (!size) return Wrong(size.error());
     o.octets = *size;
-    const std::optional<std::int64_t> peer = sends ? node.comm_dst : node.comm_src;
-    if (!peer || *peer < 0 || static_cast<std::uint64_t>(*peer) >= files_.size() || static_cast<std::uint64_t>(*peer) == rank_)
-      return wrong(node, fmt::format("{} {}; expected another rank, 0..{}", sends ? "comm_dst" : "comm_src", peer ? std::to_string(*peer) : "missing", files_.size() - 1));
+    const std::optional<Int128> peer = sends ? node.comm_dst : node.comm_src;
+    if (!peer || *peer < 0 || *peer >= files_.size() || *peer == rank_)
+      return wrong(node, fmt::format("{} {}; expected another rank, 0..{}", sends ? "comm_dst" : "comm_src", number_text(peer), files_.size() - 1));
     o.peer = static_cast<std::uint32_t>(*peer);
     o.tag = static_cast<std::uint32_t>(node.comm_tag.value_or(0));
     return o;
   }
 
   std::expected<Operation, TraceFileError> collective_of(const ChakraNode& node, Operation o) {
-    if (!node.comm_type || *node.comm_type < 0 || static_cast<std::size_t>(*node.comm_type) >= kTypes.size())
-      return wrong(node, fmt::format("comm_type {}; expected 0..{}", node.comm_type ? std::to_string(*node.comm_type) : "missing", kTypes.size() - 1));
+    if (!node.comm_type || *node.comm_type < 0 || *node.comm_type >= kTypes.size())
+      return wrong(node, fmt::format("comm_type {}; expected 0..{}", number_text(node.comm_type), kTypes.size() - 1));
     Collective c{.operation = kTypes[static_cast<std::size_t>(*node.comm_type)]};
     if (c.operation != collectives::Operation::kBarrier) {
       const auto size = size_of(node);
@@ -147,8 +166,8 @@ class Reader {
       return wrong(node, fmt::format("pg_name {}; expected a group of the file of groups", node.group));
     if (std::ranges::find(ranks, rank_) == ranks.end()) return wrong(node, fmt::format("rank {} is not in its group '{}'", rank_, node.group));
     if (node.root) {
-      const auto place = std::ranges::find(ranks, static_cast<std::uint32_t>(*node.root));
-      if (*node.root < 0 || place == ranks.end()) return wrong(node, fmt::format("root_rank {}; expected a rank of its group", *node.root));
+      const auto place = std::ranges::find(ranks, *node.root);
+      if (place == ranks.end()) return wrong(node, fmt::format("root_rank {}; expected a rank of its group", *node.root));
       c.root = static_cast<std::uint32_t>(place - ranks.begin());
     }
     c.communicator = build_.communicator(ranks);
@@ -177,7 +196,7 @@ class Reader {
 
   const std::vector<ChakraFile>& files_;
   GraphBuilder build_;
-  std::string_view groups_text_;
+  ChakraFile groups_file_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> groups_;
   std::uint32_t rank_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> nth_;    // by rank and communicator
@@ -186,7 +205,7 @@ class Reader {
 
 }  // namespace
 
-std::expected<JobGraph, TraceFileError> read_chakra(const std::vector<ChakraFile>& files, std::string_view groups) {
+std::expected<JobGraph, TraceFileError> read_chakra(const std::vector<ChakraFile>& files, const ChakraFile& groups) {
   return Reader(files, groups).read();
 }
 

@@ -24,8 +24,8 @@ struct ChakraFile {
 // communicator at a rank, in the order of the file, belongs to the n-th at its other ranks. Nodes wait for their data_deps
 // and ctrl_deps.
 //
-// Errors name the file and the node: other types of nodes; a dependency that is not there; a computing node without a
+// Errors name the file and the node, or the line of `groups`: other types of nodes; a dependency that is not there; a computing node without a
 // duration (num_ops alone says no time); a group that is not known. The graph is not checked yet (check()).
-std::expected<JobGraph, TraceFileError> read_chakra(const std::vector<ChakraFile>& files, std::string_view groups = {});
+std::expected<JobGraph, TraceFileError> read_chakra(const std::vector<ChakraFile>& files, const ChakraFile& groups = {});
 
 }  // namespace railyard::jobs

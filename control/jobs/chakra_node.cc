@@ -12,7 +12,7 @@ using Wire = ProtobufReader::Field::Wire;
 // AttributeProto: a name, and one of many kinds of values.
 struct Attribute {
   std::string_view name{};
-  std::optional<std::int64_t> number{};
+  std::optional<Int128> number{};
   std::string_view text{};
 };
 
@@ -25,13 +25,15 @@ bool read_attribute(std::string_view message, Attribute& into) {
         break;
       case 7:   // int32
       case 9:   // int64
+      case 25:  // sfixed64
+      case 27:  // bool
+        into.number = static_cast<std::int64_t>(field->value);
+        break;
       case 11:  // uint32
       case 13:  // uint64
       case 19:  // fixed32
       case 21:  // fixed64
-      case 25:  // sfixed64
-      case 27:  // bool
-        into.number = static_cast<std::int64_t>(field->value);
+        into.number = field->value;
         break;
       case 23:  // sfixed32
         into.number = static_cast<std::int32_t>(field->value);
@@ -68,7 +70,7 @@ void take(const Attribute& a, ChakraNode& into) {
   else if (a.name == "is_cpu_op")
     into.is_cpu_op = a.number.value_or(0) != 0;
   else if (a.name == "pg_name" || a.name == "comm_group")
-    into.group = a.number ? std::to_string(*a.number) : std::string(a.text);
+    into.group = a.number ? fmt::format("{}", *a.number) : std::string(a.text);
 }
 
 // Packed, or one of those that are not.

@@ -18,8 +18,8 @@ struct ChakraNode {
   std::uint32_t type = 0;
   std::vector<std::uint64_t> dependencies{};  // data and control
   std::uint64_t duration_us = 0;
-  // Attributes; nothing: it has none of that name.
-  std::optional<std::int64_t> comm_type{}, comm_size{}, comm_src{}, comm_dst{}, comm_tag{}, root{}, num_ops{};
+  // Attributes, signed or unsigned; nothing: it has none of that name.
+  std::optional<Int128> comm_type{}, comm_size{}, comm_src{}, comm_dst{}, comm_tag{}, root{}, num_ops{};
   std::string group{};  // pg_name, a number as text
   bool is_cpu_op = false;
 };

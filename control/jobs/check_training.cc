@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "control/jobs/training.h"
+#include "control/jobs/training_size.h"
 
 namespace railyard::jobs {
 namespace {
@@ -51,6 +52,7 @@ std::expected<void, TrainingError> check(const Training& t) {
     return error("shard", fmt::format("{} does not divide the {} ranks that have the same parameters; expected a divisor of {}",
                                       t.shard, dp * cp, dp * cp));
   if (t.shard > 1 && p.expert > 1) return error("shard", "applies to models without experts only");
+  if (const double all = operations(t); all > kMostTrainingOperations) return std::unexpected(too_many_operations(t, all));
   return {};
 }
 

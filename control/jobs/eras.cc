@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "control/jobs/graph_builder.h"
+#include "control/jobs/training_size.h"
 
 namespace railyard::jobs {
 namespace {
@@ -190,6 +191,12 @@ std::expected<std::vector<Era>, TrainingError> eras(const Training& training) {
     next.first = all.back().end = change.step;
     all.push_back(std::move(next));
   }
+  // The graph has all of them.
+  double count = 0;
+  for (const Era& era : all) count += operations(era.training);
+  if (count > kMostTrainingOperations)
+    return wrong_failure(fmt::format("steps with {} different numbers of copies have about {:.0f} operations; expected at most {:.0f}: "
+                                     "fewer failures, microbatches or segments", all.size(), count, kMostTrainingOperations));
   return all;
 }
 

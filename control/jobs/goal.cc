@@ -1,5 +1,6 @@
 #include "control/jobs/goal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -100,6 +101,7 @@ class Reader {
     }
     if (rank_) fail(fmt::format("rank {} has no end; expected }}", *rank_));
     if (error_.text.empty() && !announced_) fail("num_ranks is missing");
+    check_all_ranks();
     if (!error_.text.empty()) return std::unexpected(std::move(error_));
     number_labels();
     return std::move(graph_);
@@ -108,6 +110,15 @@ class Reader {
  private:
   void fail(std::string text) {
     if (error_.text.empty()) error_ = {line_, std::move(text)};
+  }
+
+  // A rank with nothing to do has an empty block.
+  void check_all_ranks() {
+    const auto missing = std::ranges::find(seen_, false);
+    if (!error_.text.empty() || missing == seen_.end()) return;
+    line_ = announced_line_;
+    fail(fmt::format("num_ranks {}, but rank {} is missing; expected a block of each rank, which may be empty: rank {} {{ }}",
+                     seen_.size(), missing - seen_.begin(), missing - seen_.begin()));
   }
 
   std::optional<std::uint64_t> number(Words& words, std::string_view what, std::uint64_t most, std::string_view unit = "") {
@@ -152,6 +163,7 @@ class Reader {
       if (!n) return;
       if (*n < 2) return fail(fmt::format("num_ranks {}; expected at least 2", *n));
       announced_ = true;
+      announced_line_ = line_;
       graph_.ranks.resize(*n);
       seen_.resize(*n);
       return;
@@ -256,6 +268,7 @@ class Reader {
 
   JobGraph graph_;
   bool announced_ = false;
+  int announced_line_ = 0;
   std::vector<bool> seen_;
   std::optional<std::uint32_t> rank_;  // whose lines these are
   std::map<std::string, std::uint32_t, std::less<>> labels_;  // of that rank: operations

@@ -229,6 +229,9 @@ class Reader {
       } else {
         o.peer = rank_of_[processes.at(static_cast<std::uint32_t>(e.root))];
         o.tag = static_cast<std::uint32_t>(member.id ^ (member.id >> 32));
+        const bool sends = o.kind == Kind::kSend;
+        Messages& all = messages_[{member.id, sends ? rank : o.peer, sends ? o.peer : rank}];
+        (sends ? all.sends : all.receives).push_back(e.line);
       }
       Stream& stream = streams[{e.process, e.stream}];
       const std::tuple group{e.communicator, e.op_count};
@@ -240,10 +243,30 @@ class Reader {
       o.after = stream.before;
       stream.group.push_back(build.add(rank, std::move(o)));
     }
+    if (auto ok = check_messages(); !ok) return Wrong(ok.error());
     return build.take();
   }
 
+  // Here and not in check(), which would name a tag that the log does not have.
+  std::expected<void, TraceError> check_messages() const {
+    for (const auto& [between, lines] : messages_) {
+      const auto& [id, from, to] = between;
+      const std::size_t both = std::min(lines.sends.size(), lines.receives.size());
+      if (both < lines.sends.size())
+        return wrong(lines.sends[both], fmt::format("rank {} sends a message to rank {} of commId 0x{:x} that is not received", from, to, id));
+      if (both < lines.receives.size())
+        return wrong(lines.receives[both], fmt::format("rank {} receives a message from rank {} of commId 0x{:x} that is not sent", to, from, id));
+    }
+    return {};
+  }
+
+  // The lines of what one rank sends to another in a communicator.
+  struct Messages {
+    std::vector<int> sends, receives;
+  };
+
   int line_ = 0;
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, Messages> messages_;  // by commId, sender and receiver
   std::map<std::string, std::size_t, std::less<>> processes_;
   std::map<std::pair<std::size_t, std::string>, Member> members_;                      // by process and communicator
   std::map<std::uint64_t, std::map<std::uint32_t, std::size_t>> communicators_;        // by commId: process by rank

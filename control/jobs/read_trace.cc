@@ -1,7 +1,11 @@
 #include "control/jobs/read_trace.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +20,22 @@ namespace railyard::jobs {
 namespace {
 
 using Wrong = std::unexpected<TraceFileError>;
+
+// The first rank after `rank` that has a file beside `first`, `base`.<rank>.et.
+std::optional<std::uint64_t> later_rank(const std::filesystem::path& first, const std::string& base, std::size_t rank) {
+  std::optional<std::uint64_t> found;
+  std::error_code ignored;
+  const std::filesystem::path folder = first.has_parent_path() ? first.parent_path() : std::filesystem::path(".");
+  for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(base + ".") || !name.ends_with(".et") || name.size() < base.size() + 5) continue;
+    const std::string_view digits = std::string_view(name).substr(base.size() + 1, name.size() - base.size() - 4);
+    std::uint64_t number = 0;
+    const auto [behind, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (bad == std::errc{} && behind == digits.data() + digits.size() && number > rank && (!found || number < *found)) found = number;
+  }
+  return found;
+}
 
 std::expected<JobGraph, TraceFileError> read_ranks(const std::filesystem::path& first, const FileReader& read) {
   const std::string name = first.filename().string();
@@ -34,12 +54,16 @@ std::expected<JobGraph, TraceFileError> read_ranks(const std::filesystem::path& 
     texts.push_back(std::move(*text));
     files.push_back({file.string(), {}});
   }
+  if (const auto later = later_rank(first, base, files.size()))
+    return Wrong({{0, fmt::format("{0}.{1}.et is missing, but {0}.{2}.et is there; expected a file of each rank", base, files.size(), *later)}, {}});
   for (std::size_t r = 0; r < files.size(); ++r) files[r].octets = texts[r];
-  std::string groups;
+  ChakraFile groups;
+  std::string groups_text;
   if (const std::filesystem::path file = beside(base + ".json"); std::filesystem::exists(file)) {
     auto text = read(file);
     if (!text) return Wrong({{0, text.error()}, file.string()});
-    groups = std::move(*text);
+    groups_text = std::move(*text);
+    groups = {file.string(), groups_text};
   }
   return read_chakra(files, groups);
 }

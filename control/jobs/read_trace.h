@@ -14,7 +14,7 @@ namespace railyard::jobs {
 using FileReader = std::function<std::expected<std::string, std::string>(const std::filesystem::path&)>;
 
 // GOAL, SimAI, NCCL logs: one file, told apart by its beginning. Chakra: `file` is that of rank 0, NAME.0.et; those of
-// ranks 1, 2, ... are beside it, up to the first that is not there, and NAME.json may have the groups of ranks.
+// ranks 1, 2, ... are beside it, with none missing before the last, and NAME.json may have the groups of ranks.
 // The graph is not checked yet (check()). TraceFileError::file: the file, where that is another one.
 std::expected<JobGraph, TraceFileError> read_trace(const std::filesystem::path& file, const FileReader& read);
 

@@ -25,6 +25,7 @@ const std::vector<Rule>& rules() {
       kCablesUnused,
       kRanksWithoutScaleUp,
       kRailsUnused,
+      kGpusShared,
       kWindowBelowBdp,
       kSprayInFixedOrder,
       kUetNotSprayed,

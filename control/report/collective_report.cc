@@ -8,6 +8,7 @@
 #include "control/build/device_settings.h"
 #include "control/report/collective_limit.h"
 #include "control/report/framing.h"
+#include "control/report/tensor_groups.h"
 #include "control/report/units.h"
 #include "control/spec/collective_ranks.h"
 
@@ -355,7 +356,10 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   }
   // Of a job that shrinks, of steps with all copies.
   r.figures = job_figures(c, c.traced.eras.empty() ? r.median_ns : r.storage->eras.front().step_ns);
-  if (r.figures) r.figures->inference = inference_figures(lab.spec(), collective);
+  if (r.figures) {
+    r.figures->inference = inference_figures(lab.spec(), collective);
+    add_tensor_across_hosts(*r.figures, lab.spec(), c);
+  }
   set_busy(r);
   if (r.job) {
     r.job->straggler = straggler(lab, collective);

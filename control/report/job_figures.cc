@@ -91,7 +91,9 @@ std::string job_text(const std::string& name, const JobFigures& f) {
     fmt::format_to(out, "  {}: sent per rank and step, at most:", name);
     const char* comma = "";
     for (const JobFigures::Training::Volume& v : f.training->volumes) {
-      fmt::format_to(out, "{} {} {}", comma, v.kind, size_text(static_cast<std::uint64_t>(v.bytes)));
+      std::string kind = v.kind;
+      std::ranges::replace(kind, '_', ' ');
+      fmt::format_to(out, "{} {} {}", comma, kind, size_text(static_cast<std::uint64_t>(v.bytes)));
       comma = ",";
     }
     text += '\n';

@@ -1,6 +1,5 @@
 // Jobs whose time goes into their own shape: ring, placement, pipeline.
 #include <algorithm>
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -27,13 +26,6 @@ int parallel(const std::string& text, const std::string& kind) {
 
 std::size_t ranks_of(const Json& collective) { return items(collective, "ranks").size(); }
 
-std::size_t hosts_of_ranks(const Json& collective) {
-  std::set<std::string> hosts;  // of "h1", "h1:2", "h1/gpu3"
-  for (const Json& rank : items(collective, "ranks"))
-    if (rank.is_string()) hosts.insert(rank.get<std::string>().substr(0, rank.get<std::string>().find_first_of(":/")));
-  return hosts.size();
-}
-
 std::vector<Diagnosis> find_ring_latency(const Case& c) {
   constexpr std::size_t kMany = 24;
   constexpr double kLow = 0.3;
@@ -54,23 +46,25 @@ std::vector<Diagnosis> find_ring_latency(const Case& c) {
   return out;
 }
 
+// Messages of tensor parallelism hold computing up, so a part of what a rank sends is enough to slow it down.
 std::vector<Diagnosis> find_tensor_across_hosts(const Case& c) {
   constexpr double kInefficient = 0.75;
+  constexpr double kLeastShare = 0.25;
   std::vector<Diagnosis> out;
   for (const Json& j : c.collectives()) {
     const Json& training = below(below(j, "schedule"), "training");
-    const double tp_bytes = number(below(training, "sent_bytes"), "tp");
+    const Json& sent = below(training, "sent_bytes");
+    const double across = number(sent, "tp_across_hosts");
     const double efficiency = number(below(j, "schedule"), "efficiency");
-    const double steps = std::max(1.0, number(j, "repeats"));
-    if (tp_bytes <= 0 || efficiency <= 0 || efficiency >= kInefficient) continue;
-    // With tensor parallelism inside hosts hardly any of it is in the fabric. A ring crosses once between two hosts.
-    const auto hosts = static_cast<double>(hosts_of_ranks(j));
-    if (hosts < 2 || number(j, "fabric_bytes") < 0.3 * tp_bytes * hosts * steps) continue;
+    if (across <= 0 || efficiency <= 0 || efficiency >= kInefficient) continue;
+    double all = 0;
+    for (const char* kind : {"tp", "cp", "ep", "pp", "dp"}) all += number(sent, kind);
+    if (across < kLeastShare * all) continue;
     out.push_back({text(j, "name"),
                    0.85,
-                   {fmt::format("a rank sends {:.0f} MB a step for tensor parallelism ({}), and {:.0f} MB of the job went "
-                                "through the fabric",
-                                tp_bytes / 1e6, text(training, "parallelism"), number(j, "fabric_bytes") / 1e6),
+                   {fmt::format("tensor-parallel groups ({}) span hosts; a rank sends {:.0f} MB a step in them, {:.0f} % of all that it "
+                                "sends",
+                                text(training, "parallelism"), across / 1e6, std::min(1.0, across / all) * 100),
                     fmt::format("efficiency {:.0f} %: ranks wait for messages", efficiency * 100)}});
   }
   return out;

@@ -26,6 +26,7 @@ extern const Rule kNicAbovePcie;          // speeds.cc
 extern const Rule kCablesUnused;           // speeds.cc
 extern const Rule kRanksWithoutScaleUp;    // ranks.cc
 extern const Rule kRailsUnused;            // ranks.cc
+extern const Rule kGpusShared;             // ranks.cc
 extern const Rule kSprayInFixedOrder;      // paths.cc
 extern const Rule kLimitBelowFrame;        // memory.cc
 extern const Rule kPacketMemory;           // memory.cc

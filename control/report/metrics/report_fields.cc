@@ -191,7 +191,8 @@ constexpr Field kCollectives[] = {
     {"schedule.*", "",
      "jobs and traces: ideal_ns, a step whose messages take no time; efficiency: ideal_ns / time_ns.median; jobs: parallelism, "
      "microbatches, tokens of a step, tokens_per_second, mfu (model FLOPs of a step / what all GPUs can do in the median step), "
-     "sent_bytes: what the rank that sends most sends in a step, by kind"},
+     "sent_bytes: what the rank that sends most sends in a step, by kind; tp_across_hosts is what of tp is sent in groups "
+     "that span hosts without a common scale-up network"},
     {"schedule.inference.*", "",
      "jobs of inference: parallelism, requests, completed, duration_ns from the first arrival to the last token, requests_per_second, "
      "tokens_per_second of output; per request mean, p50, p90, p99 and max of ttft_ns (arrival to the end of the first decode "

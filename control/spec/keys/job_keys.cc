@@ -200,6 +200,13 @@ Form<double> factor(double least, double most) {
   return form;
 }
 
+Form<Ratio> share_of_peak() {
+  return checked<Ratio>(ratio(), [](const Ratio& value) -> std::optional<std::string> {
+    if (value.numerator <= value.denominator) return std::nullopt;
+    return fmt::format("{} is above 1, the peak itself; expected a share such as 0.4", format(value));
+  });
+}
+
 std::string model_help() {
   std::vector<std::string_view> names;
   for (const ShippedFile& f : model_files()) names.push_back(f.name);
@@ -265,8 +272,8 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
       training_key("optimizer", &Training::optimizer, duration({}, kAnyTime), "computing time of the optimizer, at the end"),
       inference_key(),
       of_job(key("gpu", &JobSpec::gpu, gpu_form(), "GPU, whose peak rate of 16-bit operations says how long computing takes")),
-      of_job(key("mfu", &JobSpec::mfu, ratio(), "share of that peak that computing reaches while it computes")),
-      of_job(key("mbu", &JobSpec::mbu, ratio(),
+      of_job(key("mfu", &JobSpec::mfu, share_of_peak(), "share of that peak that computing reaches while it computes")),
+      of_job(key("mbu", &JobSpec::mbu, share_of_peak(),
                  "inference: share of the peak rate of the GPU's memory that reading weights and KV caches reaches")),
       of_job(key("storage", &JobSpec::storage, one_or_list_of(selector()),
                  "hosts or NICs that store samples and checkpoints: each is a rank that computes nothing, behind those of the job")),
@@ -282,6 +289,8 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
       described(of_collective("algorithm"), "algorithm",
                 "algorithm of those of its collectives that it can do; the others have their usual one. "
                 "in-network: switches and scale-up networks that reduce do them"),
+      described(of_collective("launch-cost"), "launch-cost",
+                "time before the first messages of each of its collectives, as a kernel launch takes it. Default: as protocol says"),
   };
   for (const char* name : {"gap", "ranks", "placement", "transport", "service", "chunk", "reduce-rate", "protocol", "step-cost", "jitter", "stragglers",
                            "path-mtu", "ip", "dscp", "ecn", "class"})

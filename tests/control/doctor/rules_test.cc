@@ -138,21 +138,35 @@ TEST(Rules, TrimmedHeadersThatFindNoRoom) {
   EXPECT_THAT(found([&](Json& r) { trimmed(r, 2); }), IsEmpty());
 }
 
-TEST(Rules, ATensorParallelGroupInOneHostIsFine) {
-  const auto job = [](Json& r, const char* other, double fabric_bytes) {
-    r["collectives"] = Json::array({{{"name", "train"},
-                                     {"algorithm", "ring"},
-                                     {"ranks", {"h1/gpu1", other}},
-                                     {"repeats", 1},
-                                     {"fabric_bytes", fabric_bytes},
-                                     {"job", nullptr},
-                                     {"schedule",
-                                      {{"efficiency", 0.2},
-                                       {"training",
-                                        {{"parallelism", "tp 2"}, {"microbatches", 2}, {"sent_bytes", {{"tp", 1e9}}}}}}}}});
-  };
-  EXPECT_THAT(found([&](Json& r) { job(r, "h2/gpu1", 2e9); }), ElementsAre("tensor-across-hosts at train"));
-  EXPECT_THAT(found([&](Json& r) { job(r, "h1/gpu2", 0); }), IsEmpty());
+// A rank sends 1 GB for tensor parallelism, `across` of it in groups that span hosts, and `data` for data parallelism.
+Json training_job(double across, double data, double efficiency = 0.2) {
+  Json sent{{"tp", 1e9}};
+  if (across > 0) sent["tp_across_hosts"] = across;
+  if (data > 0) sent["dp"] = data;
+  return {{"name", "train"},
+          {"algorithm", "ring"},
+          {"ranks", {"h1/gpu1", "h1/gpu2", "h2/gpu1", "h2/gpu2"}},
+          {"repeats", 1},
+          {"fabric_bytes", 4e9},
+          {"job", nullptr},
+          {"schedule",
+           {{"efficiency", efficiency}, {"training", {{"parallelism", "tp 2, dp 2"}, {"microbatches", 2}, {"sent_bytes", sent}}}}}};
+}
+std::vector<std::string> found_in(const Json& job) {
+  return found([&](Json& r) { r["collectives"] = Json::array({job}); });
+}
+
+TEST(Rules, TensorParallelGroupsThatSpanHostsAreBlamed) {
+  EXPECT_THAT(found_in(training_job(1e9, 0)), ElementsAre("tensor-across-hosts at train"));
+  EXPECT_THAT(found_in(training_job(1e9, 2e9)), ElementsAre("tensor-across-hosts at train"));
+  EXPECT_THAT(found_in(training_job(1e9, 0, 0.8)), IsEmpty()) << "efficient";
+  EXPECT_THAT(found_in(training_job(1e9, 4e9)), IsEmpty()) << "a fifth of what it sends";
+}
+
+// However many bytes of the job's other messages are in the fabric.
+TEST(Rules, TensorParallelGroupsInOneHostAreFine) {
+  EXPECT_THAT(found_in(training_job(0, 0)), IsEmpty());
+  EXPECT_THAT(found_in(training_job(0, 3e9)), IsEmpty());
 }
 
 // The same overflow of a headroom has four causes.

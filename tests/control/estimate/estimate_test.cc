@@ -39,6 +39,43 @@ TEST(Estimate, HasTheFixedCosts) {
   EXPECT_NEAR(time(", launch-cost: 5us, step-cost: 2us") - time(""), 5e6 + 6 * 2e6, 1e3);
 }
 
+// Of a job each collective has them: here two all-reduces of a segment in each pass, of two ranks with two steps each.
+TEST(Estimate, HasTheFixedCostsOfAJobsCollectives) {
+  const auto time = [](const std::string& more) {
+    const Estimate e = of("name: two\ntopology: { preset: rail-optimized, hosts: 1, rails: 2, spines: 1 }\n"
+                          "hosts: { default: { gpus: 2, scale-up: { rate: 800Gbps } } }\n"
+                          "jobs: [ { name: j, model: gpt2-124m, segments: 1, forward: 1ms, backward: 1ms, parallelism: { tp: 2 }" + more + " } ]\n");
+    return static_cast<double>(e.collectives[0].time.ps);
+  };
+  EXPECT_NEAR(time(", launch-cost: 5us") - time(""), 4 * 5e6, 1e3);
+  EXPECT_NEAR(time(", launch-cost: 5us, step-cost: 2us") - time(""), 4 * (5e6 + 2 * 2e6), 1e3);
+  EXPECT_NEAR(time(", protocol: simple, launch-cost: 5us, step-cost: 0us") - time(", protocol: simple, launch-cost: 0us, step-cost: 0us"), 4 * 5e6, 1e3);
+  EXPECT_GT(time(", protocol: simple") - time(", protocol: simple, launch-cost: 0us"), 4 * 8e6) << "the protocol's base";
+}
+
+// Two hosts with four GPUs each. What of tensor parallelism is sent in groups across them; 0: none is.
+double tensor_across_hosts(const std::string& job, const std::string& scale_up = "rate: 800Gbps") {
+  const Estimate e = of("name: two\ntopology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 1 }\n"
+                        "hosts: { default: { gpus: 4, scale-up: { " + scale_up + " } } }\n"
+                        "jobs: [ { name: j, model: gpt2-124m, segments: 1, " + job + " } ]\n");
+  for (const auto& v : e.collectives[0].figures->training->volumes)
+    if (v.kind == "tp_across_hosts") return v.bytes;
+  return 0;
+}
+
+TEST(Estimate, SaysWhatTensorParallelGroupsSendAcrossHosts) {
+  EXPECT_GT(tensor_across_hosts("parallelism: { tp: 4, pp: 2 }, ranks: ['h1:1', 'h2:1', 'h1:2', 'h2:2', 'h1:3', 'h2:3', 'h1:4', 'h2:4']"), 0);
+  EXPECT_GT(tensor_across_hosts("parallelism: { tp: 2, dp: 4, order: [dp, tp, cp, pp] }"), 0);
+  EXPECT_GT(tensor_across_hosts("parallelism: { tp: 2, cp: 2, dp: 2, order: [cp, dp, tp, pp] }"), 0);
+}
+
+TEST(Estimate, TensorParallelGroupsInHostsOrScaleUpNetworksSendNothingAcross) {
+  EXPECT_EQ(tensor_across_hosts("parallelism: { tp: 4 }"), 0);
+  EXPECT_EQ(tensor_across_hosts("parallelism: { tp: 2, cp: 2, dp: 2 }"), 0);
+  EXPECT_EQ(tensor_across_hosts("parallelism: { dp: 8 }"), 0);
+  EXPECT_EQ(tensor_across_hosts("parallelism: { tp: 2, dp: 4, order: [dp, tp, cp, pp] }", "rate: 800Gbps, hosts: 2"), 0);
+}
+
 // Two flows over the one uplink have half of it each.
 TEST(Estimate, AnOversubscribedUplinkTakesTwiceAsLong) {
   const std::string send = "collectives: [ { name: c, collective: send-recv, size: 64MiB, ranks: [h1, h3, h2, h4] } ]\n";

@@ -22,7 +22,7 @@ constexpr int kMetadata = 1, kCompute = 4, kSend = 5, kReceive = 6, kCollective 
 std::expected<JobGraph, TraceFileError> read(const std::vector<std::string>& files, std::string_view groups = {}) {
   std::vector<ChakraFile> all;
   for (std::size_t r = 0; r < files.size(); ++r) all.push_back({"t." + std::to_string(r) + ".et", files[r]});
-  return read_chakra(all, groups);
+  return read_chakra(all, {"t.json", groups});
 }
 std::string error_of(const std::vector<std::string>& files, std::string_view groups = {}) {
   const auto graph = read(files, groups);
@@ -88,12 +88,29 @@ TEST(Chakra, SaysWhichNodeIsWrong) {
             "t.0.et: node 4 (x): has num_ops, which says no time; expected duration_micros");
   EXPECT_THAT(error_of({file_of({message(4, kSend, 2, 8)}), other}), HasSubstr("comm_dst 2; expected another rank, 0..1"));
   EXPECT_THAT(error_of({file_of({message(4, kSend, 1, -8)}), other}), HasSubstr("comm_size -8; expected bytes up to 1099511627776"));
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 63;
+  EXPECT_THAT(error_of({file_of({node(4, "x", kSend, {}, attribute("comm_dst", 1) + unsigned_attribute("comm_size", kHuge))}), other}),
+              HasSubstr("comm_size 9223372036854775808; expected bytes up to 1099511627776"));
+  EXPECT_THAT(error_of({file_of({node(4, "x", kSend, {}, unsigned_attribute("comm_dst", kHuge) + attribute("comm_size", 8))}), other}),
+              HasSubstr("comm_dst 9223372036854775808; expected another rank, 0..1"));
   EXPECT_THAT(error_of({file_of({node(4, "x", kCollective, {}, attribute("comm_type", 44) + attribute("comm_size", 4))}), other}), HasSubstr("comm_type 44; expected 0..9"));
   EXPECT_THAT(error_of({file_of({all_reduce(4, 8, "q")}), other}, R"({"g": [0, 1]})"), HasSubstr("pg_name q; expected a group of the file of groups"));
   EXPECT_THAT(error_of({file_of({all_reduce(4, 8)}), file_of({all_reduce(5, 16)})}),
               HasSubstr("t.1.et: node 5 (sum): all-reduce of 16 bytes, but rank 0 does all-reduce of 8 bytes (node 4)"));
-  EXPECT_THAT(error_of({other, other}, R"({"g": [0, 7]})"), HasSubstr("groups of ranks: g: found 7; expected ranks 0..1"));
-  EXPECT_THAT(error_of({other, other}, "[1"), HasSubstr("groups of ranks: found no JSON object"));
+  EXPECT_EQ(error_of({other, other}, R"({"g": [0, 7]})"), "t.json: group g: found 7; expected ranks 0..1");
+  EXPECT_EQ(error_of({other, other}, "[1"), "t.json: no JSON; expected groups of ranks, {\"name\": [rank, ...]}");
+}
+
+TEST(Chakra, SaysWhichLineOfTheGroupsIsWrong) {
+  const std::string other = file_of({});
+  const auto line_of = [&](std::string_view groups) {
+    const auto graph = read({other, other}, groups);
+    return graph ? "" : graph.error().file + ":" + std::to_string(graph.error().line);
+  };
+  EXPECT_EQ(line_of("{\n  \"g\": [0, 1],\n  \"h\": [0, 2]\n}"), "t.json:3");
+  EXPECT_EQ(line_of("{\n  \"g\": [0, 1]\n  \"h\": [0, 1]\n}"), "t.json:3") << "a comma is missing";
+  EXPECT_EQ(line_of("{\n  \"g\": [0, 1],\n  \"h\": 1\n}"), "t.json:3");
+  EXPECT_EQ(line_of("[]"), "t.json:0");
 }
 
 TEST(Chakra, ABrokenFileIsRefused) {

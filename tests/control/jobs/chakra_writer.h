@@ -19,6 +19,7 @@ inline std::string block(std::uint32_t field, std::string_view octets) { return 
 inline std::string attribute(std::string_view name, std::int64_t value) {
   return block(10, block(1, name) + number(9, static_cast<std::uint64_t>(value)));
 }
+inline std::string unsigned_attribute(std::string_view name, std::uint64_t value) { return block(10, block(1, name) + number(13, value)); }
 inline std::string attribute(std::string_view name, std::string_view value) { return block(10, block(1, name) + block(29, value)); }
 
 // Without its length. `more`: attributes and other fields.

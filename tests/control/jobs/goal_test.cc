@@ -67,6 +67,9 @@ TEST(GoalErrors, NameTheLine) {
   EXPECT_EQ(error_of("num_ranks 2\nrank 2 {\n"), "2: found '2'; expected a rank, a number up to 1");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\ncalc 1\n"), "3: rank 0 has no end; expected }");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n"), "4: rank 0 is given twice; expected it once");
+  EXPECT_EQ(error_of("// a\nnum_ranks 3\nrank 0 {\n}\nrank 1 {\n}\n"),
+            "2: num_ranks 3, but rank 2 is missing; expected a block of each rank, which may be empty: rank 2 { }");
+  EXPECT_EQ(error_of("num_ranks 3\nrank 0 {\n}\nrank 1 {\n}\nrank 2 { }\n"), "");
   EXPECT_EQ(error_of("num_ranks 2\n/* no end\n"), "2: this comment has no end; expected */");
   EXPECT_EQ(error_in("l1: clac 5"), "3: found 'clac'; expected calc, send or recv");
   EXPECT_EQ(error_in("l1: calc -5"), "3: found '-5'; expected nanoseconds, a number up to 1000000000000000");

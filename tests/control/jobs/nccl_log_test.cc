@@ -116,6 +116,8 @@ TEST(NcclLog, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of(begin(0, 0xa, 0, 2, 7) + begin(1, 0xb, 0, 2, 7)), HasSubstr("2: rank 0 of commId 0x7 is another process already"));
   EXPECT_THAT(error_of(two() + operation(0, "AllReduce", 0xa, 2, 0, 8) + operation(1, "AllReduce", 0xb, 2, 0, 9)),
               HasSubstr("4: AllReduce of 36 bytes, but another rank does AllReduce of 32 bytes (line 3)"));
+  EXPECT_EQ(error_of(two() + operation(0, "Send", 0xa, 2, 0, 8, 7, 1)), "3: rank 0 sends a message to rank 1 of commId 0x7 that is not received");
+  EXPECT_EQ(error_of(two() + operation(1, "Recv", 0xb, 2, 0, 8, 7, 0)), "3: rank 1 receives a message from rank 0 of commId 0x7 that is not sent");
   // A rank that does not take part: check() finds it.
   const auto graph = read_nccl_log(two() + operation(0, "AllReduce", 0xa, 2, 0, 8));
   ASSERT_TRUE(graph);

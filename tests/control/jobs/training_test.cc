@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "control/jobs/compile.h"
+#include "control/jobs/eras.h"
 #include "control/jobs/ideal.h"
+#include "control/jobs/training_size.h"
 
 namespace railyard::jobs {
 namespace {
@@ -207,6 +209,67 @@ TEST(Training, GradientsOfASegmentGoWhileTheNextIsComputed) {
   t.overlap = false;
   graph = make_graph(t);
   EXPECT_GT(waits(), 0);
+}
+
+// ---- Size ----------------------------------------------------------------------------------------------------------
+
+void expect_as_large_as_its_graph(const Training& t, const char* which) {
+  ASSERT_TRUE(check(t)) << which;
+  const auto made = static_cast<double>(make_graph(t).operations());
+  EXPECT_GE(operations(t), made) << which;
+  EXPECT_LE(operations(t), 1.5 * made) << which;
+}
+
+TEST(TrainingSize, IsKnownBeforeTheGraphIsMade) {
+  expect_as_large_as_its_graph(training(1, 1, 1, 1), "one rank");
+  expect_as_large_as_its_graph(training(2, 1, 1, 1), "tp");
+  expect_as_large_as_its_graph(training(1, 2, 1, 1), "cp");
+  expect_as_large_as_its_graph(training(1, 1, 4, 1), "dp");
+  expect_as_large_as_its_graph(training(1, 1, 1, 4), "pp");
+  for (const auto sharding : {Sharding::kNone, Sharding::kZero1, Sharding::kZero2, Sharding::kZero3}) {
+    Training t = training(2, 2, 4, 2);
+    t.sharding = sharding;
+    t.sequence_parallel = true;
+    expect_as_large_as_its_graph(t, "all axes");
+    t.schedule = PipelineSchedule::kInterleaved;
+    t.chunks = 2;
+    t.optimizer = Duration{1000};
+    expect_as_large_as_its_graph(t, "interleaved");
+    t.shard = sharding == Sharding::kNone ? 0 : 2;
+    expect_as_large_as_its_graph(t, "hybrid sharding");
+    t.shard = 0;
+    t.model.experts = 4;
+    t.model.experts_per_token = 2;
+    t.parallelism.expert = 2;
+    expect_as_large_as_its_graph(t, "experts");
+  }
+}
+
+// Otherwise the graph would fill the memory before anybody could say what is wrong.
+TEST(TrainingErrors, StepsOfAbsurdLengthAreRefused) {
+  Training t = training(2, 1, 1, 1);
+  t.model.layers = 1000;
+  t.microbatches = 1000;
+  EXPECT_EQ(check(t).error().key, "microbatches");
+  EXPECT_EQ(check(t).error().text, "a step has about 16000004 operations; expected at most 8388608: fewer microbatches, segments or ranks");
+  t.segments = 500;
+  EXPECT_TRUE(check(t));
+  t = training(1, 1, 65'536, 1);
+  t.model.layers = 10'000;
+  t.microbatches = 1;
+  EXPECT_EQ(check(t).error().key, "segments");
+}
+
+TEST(TrainingErrors, TheErasOfAJobHaveOneGraph) {
+  Training t = training(2, 1, 4, 1);
+  t.model.layers = 400;
+  t.microbatches = 300;
+  t.storage.steps = 10;
+  t.storage.failures = {{.step = 2, .elastic = Elastic::kSmallerBatch, .rank = 0}};
+  ASSERT_TRUE(check(t));
+  EXPECT_EQ(eras(t).error().key, "failures");
+  t.microbatches = 150;
+  EXPECT_TRUE(eras(t));
 }
 
 // ---- Bad input -----------------------------------------------------------------------------------------------------

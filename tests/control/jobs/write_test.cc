@@ -14,6 +14,7 @@
 #include "control/jobs/read_trace.h"
 #include "control/jobs/write_csv.h"
 #include "control/jobs/write_goal.h"
+#include "tests/support/temporary_file.h"
 
 namespace railyard::jobs {
 namespace {
@@ -150,6 +151,16 @@ TEST(ReadTrace, KnowsTheFormatByTheFile) {
   EXPECT_THAT(of("x", "hello\n").error().text, HasSubstr("no format of traces that is known; expected GOAL"));
   EXPECT_THAT(of("x.3.et", "").error().text, HasSubstr("'x.3.et'; expected the file of rank 0, NAME.0.et"));
   EXPECT_EQ(of("x", "num_ranks x\n").error().line, 1);
+}
+
+TEST(ReadTrace, NamesTheRankWhoseFileIsMissing) {
+  const test::TemporaryFile first("t.0.et"), third("t.2.et"), fourth("t.3.et");
+  for (const test::TemporaryFile* f : {&first, &third, &fourth}) f->put("");
+  const std::string base = first.path().filename().string();
+  const std::string name = base.substr(0, base.size() - std::string_view(".0.et").size());
+  const auto graph = read_trace(first.path(), [](const std::filesystem::path&) -> std::expected<std::string, std::string> { return ""; });
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().text, name + ".1.et is missing, but " + name + ".2.et is there; expected a file of each rank");
 }
 
 }  // namespace

@@ -44,5 +44,25 @@ TEST(Ranks, OfNetworksOfSeveralHostsHaveAllOfTheirNics) {
   EXPECT_THAT(findings_in(four + " } ]\n"), IsEmpty());
 }
 
+std::string two_jobs(const std::string& one, const std::string& two) {
+  const std::string job = "model: gpt2-124m, segments: 1, forward: 10us, backward: 20us, parallelism: { dp: 4 }, steps: 2, ";
+  return "topology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 1 }\nhosts: { default: { gpus: 4, scale-up: { rate: "
+         "3600Gbps } } }\njobs:\n  - { name: a, " + job + one + " }\n  - { name: b, " + job + two + " }\n";
+}
+
+TEST(Ranks, JobsThatComputeOnTheSameGpusAtTheSameTimeAreFound) {
+  const auto found = findings_in(two_jobs("ranks: [h1]", "ranks: ['h1:4', 'h2:1', 'h2:2', 'h2:3']"));
+  ASSERT_THAT(rules_of(found), ElementsAre("gpus-shared"));
+  EXPECT_EQ(found[0].path, "jobs.1.ranks");
+  EXPECT_THAT(found[0].text, HasSubstr("a and b compute on h1/gpu4 at the same time"));
+  EXPECT_THAT(findings_in(two_jobs("ranks: [h1]", "ranks: [h1], start: 59us"))[0].text, HasSubstr("on h1/gpu1 and 3 more at"));
+}
+
+TEST(Ranks, JobsOnOtherGpusOrOneAfterTheOtherAreFine) {
+  EXPECT_THAT(findings_in(two_jobs("ranks: [h1]", "ranks: [h2]")), IsEmpty());
+  EXPECT_THAT(findings_in(two_jobs("ranks: [h1]", "ranks: [h1], start: 10ms")), IsEmpty());
+  EXPECT_THAT(findings_in(two_jobs("ranks: [h1], start: 10ms", "ranks: [h1]")), IsEmpty());
+}
+
 }  // namespace
 }  // namespace railyard::lint

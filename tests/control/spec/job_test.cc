@@ -60,7 +60,7 @@ TEST(Jobs, AreWrittenAsTheyWereRead) {
   for (const char* keys : {"model: llama-8b, parallelism: { tp: 4, pp: 2 }, microbatches: 4, schedule: interleaved, chunks: 2",
                            "model: mixtral-8x7b, parallelism: { ep: 4, order: [dp, tp, cp, pp] }, sharding: zero-3, expert-skew: 1.5",
                            "model: { layers: 2, hidden: 32, heads: 4, feed-forward: 128, vocabulary: 100, sequence: 32 }, forward: "
-                           "1ms, backward: 2ms, transport: uet, compression: 4, gpu: a100, mfu: 0.5, steps: 3",
+                           "1ms, backward: 2ms, transport: uet, compression: 4, gpu: a100, mfu: 0.5, steps: 3, launch-cost: 5us, step-cost: 1us",
                            "model: gpt2-124m, ranks: [h1], storage: [\"h2:1\"], checkpoint: { every: 2, restore: true, parameter-bytes: 2 }, "
                            "sample-size: 1MB, storage-dscp: 10, failures: [{ step: 3, restart: 1s }], steps: 5",
                            "model: gpt2-124m, microbatches: 7, failures: [{ step: 3, elastic: same-batch, rank: 5, returns: 5 }, { step: 4 }], steps: 5"}) {
@@ -176,6 +176,9 @@ TEST(JobErrors, OfInferenceNameTheKeyAndWhatWasExpected) {
 }
 
 TEST(JobErrors, NameTheKeyAndWhatWasExpected) {
+  EXPECT_THAT(job_error("model: gpt2-124m, mfu: 2"), HasSubstr("jobs.0.mfu: 2 is above 1, the peak itself; expected a share such as 0.4"));
+  EXPECT_THAT(job_error("model: llama-8b, inference: { prefill: {}, decode: {}, rate: 1/s }, mbu: 150%"), HasSubstr("jobs.0.mbu: 3/2 is above 1"));
+  EXPECT_EQ(job("model: gpt2-124m, mfu: 1").job->mfu, (Ratio{1, 1}));
   EXPECT_THAT(job_error("parallelism: { tp: 2 }"), HasSubstr("key 'model' is missing"));
   EXPECT_THAT(job_error("model: lama-70b"), HasSubstr("there is no model 'lama-70b'; did you mean 'llama-70b'?"));
   EXPECT_THAT(job_error("model: ./none.yaml"), HasSubstr("none.yaml"));
