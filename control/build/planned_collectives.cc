@@ -58,8 +58,7 @@ constexpr std::uint64_t kAllSteps = ~std::uint64_t{0};
 
 CollectiveConfig config_of(const spec::Lab& lab, std::size_t collective) {
   const spec::CollectiveSpec& c = lab.collectives[collective];
-  // Of a graph each collective has its own (jobs::CompileOptions).
-  const Duration launch = c.is_graph() ? Duration{} : c.launch_cost ? *c.launch_cost : spec::costs_of(lab, c, spec::ranks(lab, c)).launch;
+  const Duration launch = c.launch_cost ? *c.launch_cost : spec::costs_of(lab, c, spec::ranks(lab, c)).launch;
   return {.index = static_cast<std::uint32_t>(collective),
           .element = c.element_octets(),
           .repeats = static_cast<std::uint32_t>(c.repeats),

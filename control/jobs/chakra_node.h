@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dataplane/base/units.h"
+
 namespace railyard::jobs {
 
 struct ChakraNode {

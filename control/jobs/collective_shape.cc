@@ -71,8 +71,6 @@ void add_protocol(collectives::CollectiveShape& shape, std::uint32_t ranks, cons
     shape.costs = collectives::without_scale_up_latency(
         collectives::protocol_costs(choice.protocol, *choice.algorithm, shape.operation, system, 1), *choice.algorithm,
         shape.operation, system, options.scale_up_latency);
-  else  // who says what a step costs says it of each; the launch is that of NCCL
-    shape.costs = {.launch = collectives::protocol_costs(choice.protocol, *choice.algorithm, collectives::Operation::kSendRecv, {}, 1).launch};
   const std::uint64_t blocks = collectives::traits(shape.operation).by_blocks && shape.matrix.empty() ? ranks : 1;
   shape.size = collectives::octets_on_wire(choice.protocol, shape.size, blocks * shape.element);
   for (std::uint64_t& octets : shape.matrix) octets = collectives::octets_on_wire(choice.protocol, octets, shape.element);
@@ -109,7 +107,6 @@ collectives::CollectiveShape shape_of(const JobGraph& graph, const Collective& c
                                            : static_cast<std::uint32_t>(collectives::usual_channels(
                                                  shape.used_algorithm(), shape.operation, layout, shape.size));
   if (options.protocol != collectives::Protocol::kNone && options.step_costs) shape.costs.ps_per_octet *= shape.channels;
-  if (options.launch_cost) shape.costs.launch = *options.launch_cost;
   return shape;
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -31,7 +30,6 @@ struct CompileOptions {
   // NCCL's protocol of all collectives, or as it chooses for each (kAuto: what the trace says it took, else its model); sends are Simple, or LL if they are small (kAuto).
   collectives::Protocol protocol = collectives::Protocol::kNone;
   bool step_costs = true;    // messages cost what the protocol says
-  std::optional<Duration> launch_cost{};  // of each collective, before its first messages; nothing: what the protocol says
   double scale_up_rate = 0;  // GB/s of each rank; 0: there is none
   Duration scale_up_latency{};
   double nic_rate = 0;       // GB/s of each NIC

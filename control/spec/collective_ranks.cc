@@ -266,7 +266,6 @@ jobs::CompileOptions compile_options(const Lab& lab, const CollectiveSpec& c, co
           .slowness = slowness_of(c, nics.size()),
           .protocol = c.protocol,
           .step_costs = !c.step_cost.has_value(),
-          .launch_cost = c.launch_cost,
           .scale_up_rate = nics.empty() ? 0 : scale_up_rate(lab, nics[0]),
           .scale_up_latency = scale_up_latency(lab, nics),
           .nic_rate = nics.empty() ? 0 : nic_rate(lab, nics[0])};

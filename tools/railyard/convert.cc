@@ -1,9 +1,10 @@
-// `railyard convert`: a trace in another format.
+// `railyard convert`: a trace, or a job of a fabric file, in another format.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,9 +12,12 @@
 #include "control/jobs/write_csv.h"
 #include "control/jobs/write_goal.h"
 #include "control/report/units.h"
+#include "control/spec/job_trace.h"
+#include "control/spec/load.h"
 #include "control/spec/trace_file.h"
 #include "control/spec/value.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/find_job.h"
 #include "tools/railyard/result_file.h"
 
 namespace railyard::tools {
@@ -21,7 +25,9 @@ namespace {
 
 struct ConvertOptions {
   std::string in, out, to;
-  std::string chunk = "512KiB";
+  std::string chunk;  // empty: that of the job, or 512 KiB
+  std::string job;
+  std::vector<std::string> sets;
   bool expand = false;
 };
 
@@ -43,24 +49,49 @@ std::uint32_t chunk_of(const std::string& text) {
   return static_cast<std::uint32_t>(size->n);
 }
 
+// What is written, and with what its collectives become messages.
+struct Source {
+  jobs::JobGraph graph;
+  jobs::CompileOptions options{};
+};
+
+bool is_fabric_file(const std::string& name) {
+  const std::string extension = std::filesystem::path(name).extension().string();
+  return extension == ".yaml" || extension == ".yml";
+}
+
+Source read_trace(const ConvertOptions& o) {
+  if (!o.job.empty() || !o.sets.empty())
+    throw CLI::ValidationError(o.job.empty() ? "--set" : "--job", fmt::format("applies to fabric files (.yaml), and IN is '{}'", o.in));
+  return {.graph = *spec::read_trace_file(o.in).graph};
+}
+
+Source read_job(const ConvertOptions& o, bool expands) {
+  const spec::Lab lab = spec::load(o.in, o.sets);
+  const spec::CollectiveSpec& job = lab.collectives[find_job(lab, o.in, o.job)];
+  Source source{.graph = spec::ordinary_step(job)};
+  if (expands) source.options = spec::trace_options(lab, job);
+  return source;
+}
+
 int run(const ConvertOptions& o) {
   const std::string to = format_of(o);
-  const jobs::CompileOptions options{.chunk = chunk_of(o.chunk)};
-  const spec::TraceSpec trace = spec::read_trace_file(o.in);
-  const jobs::JobGraph* graph = trace.graph.get();
-  jobs::JobGraph expanded;
-  if ((to == "goal" || o.expand) && !graph->collectives.empty()) {
-    if (const double messages = jobs::messages(*graph, options); messages > kMostMessages)
+  const bool expands = to == "goal" || o.expand;
+  const std::uint32_t chunk = o.chunk.empty() ? 0 : chunk_of(o.chunk);
+  Source source = is_fabric_file(o.in) ? read_job(o, expands) : read_trace(o);
+  if (chunk > 0) source.options.chunk = chunk;
+  jobs::JobGraph& graph = source.graph;
+  if (expands && !graph.collectives.empty()) {
+    if (const double messages = jobs::messages(graph, source.options); messages > kMostMessages)
       throw std::invalid_argument(fmt::format("{}: its collectives have about {} messages; expected at most {}: try a larger --chunk", o.in,
                                               report::count_text(static_cast<std::uint64_t>(messages)),
                                               report::count_text(static_cast<std::uint64_t>(kMostMessages))));
-    expanded = jobs::expanded(*graph, options);
-    graph = &expanded;
+    graph = jobs::expanded(graph, source.options);
   }
-  ResultFile(o.out, "OUT").write(to == "goal" ? jobs::write_goal(*graph) : jobs::write_csv(*graph));
+  ResultFile(o.out, "OUT").write(to == "goal" ? jobs::write_goal(graph) : jobs::write_csv(graph));
   if (o.out != "-")
-    fmt::print("{}: {} ranks, {} operations{}\n", o.out, report::count_text(graph->ranks.size()), report::count_text(graph->operations()),
-               graph->collectives.empty() ? "" : fmt::format(", {} collectives", report::count_text(graph->collectives.size())));
+    fmt::print("{}: {} ranks, {} operations{}\n", o.out, report::count_text(graph.ranks.size()), report::count_text(graph.operations()),
+               graph.collectives.empty() ? "" : fmt::format(", {} collectives", report::count_text(graph.collectives.size())));
   return kOk;
 }
 
@@ -68,17 +99,21 @@ int run(const ConvertOptions& o) {
 
 void add_convert(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<ConvertOptions>();
-  command->add_option("IN", o->in, "Trace: GOAL, SimAI workload, NCCL log, or Chakra trace of rank 0 (NAME.0.et)")->required();
+  command->add_option("IN", o->in, "Trace: GOAL, SimAI workload, NCCL log, or Chakra trace of rank 0 (NAME.0.et); or fabric file (.yaml) with a job of training")->required();
   command->add_option("OUT", o->out, "File to write: FILE.goal or FILE.csv; - is standard output")->required();
   command->add_option("--to", o->to, "Format; default: by the name of OUT")->check(CLI::IsMember({"goal", "csv"}));
-  command->add_option("--chunk", o->chunk, "Maximum message size of collectives in GOAL")->type_name("SIZE")->capture_default_str();
+  command->add_option("--chunk", o->chunk, "Maximum message size of collectives in GOAL; default: that of the job, of traces 512KiB")->type_name("SIZE");
+  command->add_option("--job", o->job, "Job of the fabric file; needed if it has several")->type_name("NAME");
+  command->add_option("--set", o->sets, "Set in the fabric file before, as in railyard run")->type_name("PATH=VALUE");
   command->add_flag("--expand", o->expand, "CSV: write the messages of collectives, as in GOAL");
   command->footer(
-      "GOAL has no collectives: each becomes its sends and receives, as a run without a scale-up network would plan it.\n"
+      "GOAL has no collectives: each becomes its sends and receives, as a run would plan it: of a job for its hosts, of a trace\n"
+      "for ranks without a scale-up network. Of a job an ordinary step is written.\n"
       "docs/traces.md says what is mapped to what.\n"
       "Examples:\n"
       "  railyard convert topologies/traces/simai-tp2-dp4.txt step.goal\n"
-      "  railyard convert topologies/traces/chakra-4.0.et step.csv");
+      "  railyard convert topologies/traces/chakra-4.0.et step.csv\n"
+      "  railyard convert topologies/scenarios/job-3d.yaml step.goal     # edit it, and run it with trace: step.goal");
   command->callback([o, &exit_code] { exit_code = run(*o); });
 }
 

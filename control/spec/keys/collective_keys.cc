@@ -220,8 +220,7 @@ const Table<CollectiveSpec>& collective_keys() {
            "80 % of the scale-up network's rate. auto: what NCCL's model chooses by size, also of ring and tree if no algorithm "
            "is set. none: no costs (docs/jobs.md)"),
        key("launch-cost", &CollectiveSpec::launch_cost, duration({}, kAnyTime),
-           "time from a rank's start of a repeat to its first message, as a kernel launch takes it; of a trace, before the first "
-           "messages of each of its collectives. Default: as protocol says"),
+           "time from a rank's start of a repeat to its first message, as a kernel launch takes it. Default: as protocol says"),
        key("step-cost", &CollectiveSpec::step_cost, duration({}, kAnyTime),
            "fixed time from the arrival of a message to whatever depends on it, in addition to reduce-rate; messages do not "
            "wait for each other. Default: as protocol says"),

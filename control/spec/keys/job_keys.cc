@@ -290,7 +290,7 @@ std::vector<Key<CollectiveSpec>> all_job_keys() {
                 "algorithm of those of its collectives that it can do; the others have their usual one. "
                 "in-network: switches and scale-up networks that reduce do them"),
       described(of_collective("launch-cost"), "launch-cost",
-                "time before the first messages of each of its collectives, as a kernel launch takes it. Default: as protocol says"),
+                "time between a rank's start of a step and its first operation, beside what protocol says of each collective"),
   };
   for (const char* name : {"gap", "ranks", "placement", "transport", "service", "chunk", "reduce-rate", "protocol", "step-cost", "jitter", "stragglers",
                            "path-mtu", "ip", "dscp", "ecn", "class"})

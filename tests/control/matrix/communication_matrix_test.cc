@@ -8,10 +8,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/jobs/expand.h"
+#include "control/jobs/write_goal.h"
 #include "control/matrix/matrix_files.h"
 #include "control/spec/input_error.h"
+#include "control/spec/job_trace.h"
 #include "control/spec/load.h"
 #include "tests/control/picture/well_formed.h"
+#include "tests/support/temporary_file.h"
 
 namespace railyard::matrix {
 namespace {
@@ -89,6 +93,29 @@ TEST(CommunicationMatrix, IsDrawn) {
   many.bytes.assign(1'000'000, 1);
   EXPECT_LT(svg(many, "t").size(), 20'000'000u);
   EXPECT_THAT(svg(many, "t"), HasSubstr("each square is 4 x 4 of 1000"));
+}
+
+// Two hosts of four GPUs: `what` is a job or a trace of theirs.
+spec::Lab two_hosts(const std::string& what) {
+  return spec::parse("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 1 }\n"
+                     "hosts: { default: { gpus: 4, scale-up: { rate: 800Gbps } } }\n" + what + "\n", "x.yaml");
+}
+
+// What a job sends, and what its schedule in GOAL sends as a trace.
+TEST(CommunicationMatrix, OfAJobIsThatOfItsScheduleAsATrace) {
+  for (const std::string job : {"parallelism: { tp: 4, dp: 2 }", "parallelism: { tp: 2, pp: 2, dp: 2 }, microbatches: 4, sharding: zero-1",
+                           "parallelism: { cp: 2, dp: 4 }, sharding: zero-3",
+                           "parallelism: { tp: 2, dp: 4, order: [dp, tp, cp, pp] }, protocol: ll"}) {
+    const spec::Lab lab = two_hosts("jobs: [ { name: j, model: gpt2-124m, segments: 2, " + job + " } ]");
+    const spec::CollectiveSpec& said = lab.collectives[0];
+    const test::TemporaryFile file("step.goal");
+    file.put(jobs::write_goal(jobs::expanded(spec::ordinary_step(said), spec::trace_options(lab, said))));
+    const auto before = communication_of(lab, By::kRank);
+    const auto after = communication_of(two_hosts("collectives: [ { name: j, trace: " + file.name() + " } ]"), By::kRank);
+    EXPECT_GT(before.matrix.total(), 0u);
+    EXPECT_EQ(after.matrix.names, before.matrix.names) << job;
+    EXPECT_EQ(after.matrix.bytes, before.matrix.bytes) << job;
+  }
 }
 
 }  // namespace
