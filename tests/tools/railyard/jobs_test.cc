@@ -87,6 +87,29 @@ TEST_F(Jobs, PlacementFindsTensorParallelismInsideHosts) {
   EXPECT_EQ(railyard({"check", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.placement=" + (folder_ / "ranks.csv").string()}).exit_code, kOk);
 }
 
+// The schedule of a job, run as a trace: as many messages of the same bytes, and all of them right.
+TEST_F(Jobs, RunAgainAsATrace) {
+  const std::string fabric =
+      "topology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 2 }\n"
+      "hosts: { default: { gpus: 4, scale-up: { rate: 3600Gbps } } }\n";
+  write("job.yaml", fabric + "jobs: [{ name: step, model: gpt2-124m, segments: 2, parallelism: { tp: 2, pp: 2, dp: 2 }, microbatches: 2, gpu: a100 }]\n");
+  write("trace.yaml", fabric + "collectives: [{ name: step, trace: step.goal }]\n");
+  const std::string file = "job.yaml";
+  const Outcome converted = railyard({"convert", file, "step.goal"});
+  ASSERT_EQ(converted.exit_code, kOk) << converted.err;
+  EXPECT_THAT(converted.out, HasSubstr("step.goal: 8 ranks, "));
+  const auto of = [&](const std::string& lab) { return nlohmann::json::parse(railyard({"run", lab, "--json"}).out)["collectives"][0]; };
+  const auto before = of(file), after = of("trace.yaml");
+  EXPECT_EQ(after["verified"], true);
+  EXPECT_EQ(after["fabric_bytes"], before["fabric_bytes"]);
+  EXPECT_EQ(after["scale_up"]["bytes"], before["scale_up"]["bytes"]);
+  const Outcome csv = railyard({"convert", file, "-", "--to", "csv", "--job", "step"});
+  ASSERT_EQ(csv.exit_code, kOk) << csv.err;
+  EXPECT_THAT(csv.out, HasSubstr(",all-reduce,tp,"));
+  EXPECT_THAT(error(kUsage, {"convert", file, "-", "--to", "csv", "--job", "nobody"}), HasSubstr("there is no job 'nobody'; expected one of step"));
+  EXPECT_THAT(error(kUsage, {"convert", "step.goal", "-", "--to", "csv", "--job", "step"}), HasSubstr("applies to fabric files (.yaml)"));
+}
+
 TEST_F(Jobs, SayWhatIsWrong) {
   EXPECT_THAT(railyard({"estimate", topology("incast-8to1.yaml")}).err, HasSubstr("there is nothing to estimate"));
   EXPECT_THAT(railyard({"estimate", topology("scenarios/job-3d.yaml"), "--chunk", "x"}).err, HasSubstr("--chunk: "));
