@@ -1,7 +1,9 @@
 #include "control/estimate/placement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -80,34 +82,78 @@ std::string_view name(HostOrder order) noexcept {
   return order == HostOrder::kAsSaid ? "as said" : "across leaves";
 }
 
+std::vector<jobs::Axis> used_axes(const jobs::Parallelism& parallelism, const std::array<jobs::Axis, 4>& order) {
+  std::vector<jobs::Axis> used;
+  std::ranges::copy_if(order, std::back_inserter(used), [&](jobs::Axis a) { return parallelism.degree(a) > 1; });
+  return used;
+}
+
+double Racks::difference() const noexcept {
+  const auto [quick, slow] = std::minmax(same.ps, across.ps);
+  return quick > 0 ? static_cast<double>(slow) / static_cast<double>(quick) - 1 : 0;
+}
+
+namespace {
+
+// Used axes in this order; the others behind them, or all as the lab says it if that is the same.
+std::array<jobs::Axis, 4> whole_order(const jobs::Parallelism& said, const std::vector<jobs::Axis>& used) {
+  if (used_axes(said, said.order) == used) return said.order;
+  std::array<jobs::Axis, 4> order{};
+  const auto rest = std::ranges::copy(used, order.begin()).out;
+  std::ranges::copy_if(jobs::kAxes, rest, [&](jobs::Axis a) { return said.degree(a) <= 1; });
+  return order;
+}
+
+// The times of the lab's own order of axes, leaf by leaf and across leaves.
+std::optional<Racks> racks_of(const Advice& advice, const std::vector<RankAt>& by_leaf, const std::vector<RankAt>& across) {
+  if (by_leaf == across) return std::nullopt;
+  const auto time = [&](const std::vector<RankAt>& ranks) {
+    return std::ranges::find_if(advice.tried, [&](const Placement& p) { return p.ranks == ranks && advice.has_order_of_now(p); })->step;
+  };
+  return Racks{.same = time(by_leaf), .across = time(across)};
+}
+
+}  // namespace
+
 std::expected<Advice, std::string> advise(const spec::Lab& lab, std::size_t job) {
   const spec::CollectiveSpec& said = lab.collectives[job];
   const jobs::Parallelism& p = said.job->training.parallelism;
   const auto ranks = static_cast<std::size_t>(p.ranks());
   const std::vector<RankAt> all = gpus(lab, said);
-  // Axes of one rank change nothing wherever they are: they are left at the end.
-  std::vector<jobs::Axis> used, rest;
-  for (const jobs::Axis a : jobs::kAxes) (p.degree(a) > 1 ? used : rest).push_back(a);
-  Advice advice;
-  std::set<std::vector<RankAt>> seen;  // hosts in another order may be in the same
+  std::map<HostOrder, std::vector<RankAt>> at;
   for (const HostOrder hosts : {HostOrder::kAsSaid, HostOrder::kByLeaf, HostOrder::kAcrossLeaves}) {
-    std::vector<RankAt> at = in_order(lab, all, hosts);
-    at.resize(std::min(at.size(), ranks));
-    if (!seen.insert(at).second) continue;
-    std::vector<jobs::Axis> axes = used;
-    do {
-      Placement one{.hosts = hosts, .ranks = at};
-      std::ranges::copy(axes, one.order.begin());
-      std::ranges::copy(rest, one.order.begin() + static_cast<std::ptrdiff_t>(axes.size()));
-      auto tried = try_one(lab, job, std::move(one));
-      if (!tried) return std::unexpected(tried.error());
-      advice.tried.push_back(std::move(*tried));
-    } while (std::ranges::next_permutation(axes).found);
+    std::vector<RankAt> ordered = in_order(lab, all, hosts);
+    ordered.resize(std::min(ordered.size(), ranks));
+    at.emplace(hosts, std::move(ordered));
   }
-  auto now = try_one(lab, job, {.hosts = HostOrder::kAsSaid, .order = p.order, .ranks = spec::ranks_at(lab, said)});
-  if (!now) return std::unexpected(now.error());
-  advice.now = std::move(*now);
-  std::ranges::stable_sort(advice.tried, {}, &Placement::step);
+  Advice advice{.tried = {}, .racks = {}, .parallelism = p};
+  std::vector<Placement> tried;  // first the lab's own
+  std::set<std::vector<RankAt>> seen;  // hosts in another order may be in the same
+  const std::vector<jobs::Axis> own = used_axes(p, p.order);
+  for (const auto& [hosts, there] : at) {
+    if (!seen.insert(there).second) continue;
+    std::vector<jobs::Axis> axes = own;
+    std::ranges::sort(axes);
+    std::vector<std::vector<jobs::Axis>> orders{own};
+    do {
+      if (axes != own) orders.push_back(axes);
+    } while (std::ranges::next_permutation(axes).found);
+    for (const std::vector<jobs::Axis>& order : orders) {
+      auto one = try_one(lab, job, {.hosts = hosts, .order = whole_order(p, order), .ranks = there});
+      if (!one) return std::unexpected(one.error());
+      tried.push_back(std::move(*one));
+    }
+  }
+  std::vector<std::size_t> sorted(tried.size());
+  std::iota(sorted.begin(), sorted.end(), 0);
+  std::ranges::stable_sort(sorted, {}, [&](std::size_t i) {
+    return std::pair(tried[i].step, used_axes(p, tried[i].order) != own);
+  });
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] == 0) advice.now = i;
+    advice.tried.push_back(std::move(tried[sorted[i]]));
+  }
+  advice.racks = racks_of(advice, at[HostOrder::kByLeaf], at[HostOrder::kAcrossLeaves]);
   return advice;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,35 @@ struct Placement {
   Duration step{};
 };
 
-struct Advice {
-  Placement now;                  // as the lab says it
-  std::vector<Placement> tried;   // the quickest first; those of equal time in the order in which they were tried
+// The axes of `order` that have a degree above one: where the others are changes nothing.
+std::vector<jobs::Axis> used_axes(const jobs::Parallelism& parallelism, const std::array<jobs::Axis, 4>& order);
+
+// What racks cost: two placements that differ in nothing but the order of hosts.
+struct Racks {
+  static constexpr double kFinding = 0.3;  // a difference above this is worth acting on
+
+  Duration same{};    // leaf by leaf
+  Duration across{};  // across leaves
+
+  // How much longer the slower one takes: 0.3 is 30 %.
+  double difference() const noexcept;
+  bool is_finding() const noexcept { return difference() > kFinding; }
 };
 
-// Tries all orders of the axes that have a degree above one, with each order of hosts. Error: as estimate(). `job`: its place
-// in lab.collectives; a job.
+struct Advice {
+  // The quickest first. Of those of equal time: the axes in the lab's order first, then in the order in which they were tried.
+  std::vector<Placement> tried;
+  std::size_t now = 0;         // of `tried`: as the lab says it
+  std::optional<Racks> racks;  // with the axes in the lab's order; nothing: all hosts are at one leaf
+  jobs::Parallelism parallelism;
+
+  const Placement& at_present() const noexcept { return tried[now]; }
+  bool has_order_of_now(const Placement& placement) const { return used(placement) == used(at_present()); }
+  std::vector<jobs::Axis> used(const Placement& placement) const { return used_axes(parallelism, placement.order); }
+};
+
+// Tries all orders of the axes that have a degree above one, with each order of hosts; each placement once. Error: as
+// estimate(). `job`: its place in lab.collectives; a job.
 std::expected<Advice, std::string> advise(const spec::Lab& lab, std::size_t job);
 
 }  // namespace railyard::estimate

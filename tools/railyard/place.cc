@@ -1,21 +1,22 @@
 // railyard place: where the ranks of a job should be.
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "control/base/json_text.h"
 #include "control/estimate/placement.h"
+#include "control/estimate/placement_files.h"
 #include "control/report/units.h"
 #include "control/spec/input_error.h"
 #include "control/spec/load.h"
-#include "control/spec/value.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/find_job.h"
 #include "tools/railyard/result_file.h"
@@ -29,40 +30,98 @@ struct PlaceOptions {
   std::string job;
   std::string ranks;
   std::string hosts;
-  std::size_t rows = 8;
+  std::string format = "mpirun";
+  std::size_t rows = 24;
   bool json = false;
 };
 
-std::string order_text(const estimate::Placement& p) {
+const std::map<std::string, estimate::Starter> kStarters{{"mpirun", estimate::Starter::kMpirun},
+                                                         {"slurm", estimate::Starter::kSlurm},
+                                                         {"torchrun", estimate::Starter::kTorchrun}};
+
+std::string names_of(std::span<const jobs::Axis> axes) {
   std::vector<std::string_view> names;
-  for (const jobs::Axis a : p.order) names.push_back(name(a));
+  for (const jobs::Axis a : axes) names.push_back(name(a));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string time_text(Duration time) { return report::nanoseconds_text(static_cast<std::uint64_t>(time.ps / 1000)); }
 
-// As `placement:` reads it.
-std::string rank_file(const estimate::Placement& p) {
-  const bool gpus = p.ranks.front().gpu > 0;
-  std::string out = fmt::format("rank,host,{}\n", gpus ? "gpu" : "rail");
-  for (std::size_t r = 0; r < p.ranks.size(); ++r)
-    out += fmt::format("{},{},{}\n", r, p.ranks[r].nic.node, gpus ? p.ranks[r].gpu : p.ranks[r].nic.port);
-  return out;
+// "+184 %"
+std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+double against(const estimate::Placement& p, const estimate::Placement& other) {
+  return static_cast<double>(p.step.ps) / static_cast<double>(other.step.ps) - 1;
 }
 
-// Each host once, in the order of its first rank, with how many ranks it has: what mpirun --hostfile reads.
-std::string host_file(const estimate::Placement& p) {
-  std::vector<std::pair<std::string, int>> hosts;
-  for (const spec::RankAt& r : p.ranks) {
-    const auto found = std::ranges::find(hosts, r.nic.node, &std::pair<std::string, int>::first);
-    if (found == hosts.end())
-      hosts.emplace_back(r.nic.node, 1);
-    else
-      ++found->second;
-  }
-  std::string out;
-  for (const auto& [host, slots] : hosts) out += fmt::format("{} slots={}\n", host, slots);
-  return out;
+using Json = nlohmann::ordered_json;
+
+Json json_of(const estimate::Advice& advice, const std::string& job) {
+  const auto names = [](const std::vector<jobs::Axis>& axes) {
+    Json all = Json::array();
+    for (const jobs::Axis a : axes) all.push_back(name(a));
+    return all;
+  };
+  const auto one = [&](const estimate::Placement& p) {
+    return Json{{"hosts", name(p.hosts)}, {"order", names(advice.used(p))}, {"step_ps", p.step.ps}};
+  };
+  Json tried = Json::array();
+  for (const estimate::Placement& p : advice.tried) tried.push_back(one(p));
+  Json racks = nullptr;
+  if (const auto& r = advice.racks)
+    racks = {{"order", names(advice.used(advice.at_present()))},
+             {"same_rack_ps", r->same.ps},
+             {"cross_rack_ps", r->across.ps},
+             {"difference", r->difference()},
+             {"finding", r->is_finding()}};
+  return {{"job", job}, {"now", one(advice.at_present())}, {"tried", std::move(tried)}, {"racks", std::move(racks)}};
+}
+
+void print_racks(const estimate::Advice& advice) {
+  if (!advice.racks) return;
+  const estimate::Racks& r = *advice.racks;
+  const std::string order = names_of(advice.used(advice.at_present()));
+  fmt::print("\nRacks (order {}): same rack {}, cross-rack {}: the {} takes {:.1f} % longer.\n", order, time_text(r.same),
+             time_text(r.across), r.across >= r.same ? "latter" : "former", 100 * r.difference());
+  if (r.is_finding())
+    fmt::print("Finding: racks change the step by more than {:.0f} %. Put this job's hosts {}.\n", 100 * estimate::Racks::kFinding,
+               r.across >= r.same ? "into as few racks as possible" : "into several racks");
+}
+
+// What to do with it; empty: nothing is quicker.
+std::string advice_text(const estimate::Advice& advice, const PlaceOptions& o, const std::string& job) {
+  const estimate::Placement& best = advice.tried.front();
+  if (best.step >= advice.at_present().step) return "";
+  std::string sets;
+  if (!advice.has_order_of_now(best)) sets += fmt::format(" --set 'jobs.{}.parallelism.order=[{}]'", job, names_of(best.order));
+  if (best.ranks != advice.at_present().ranks)
+    sets += fmt::format(" --set jobs.{}.placement={}", job, o.ranks.empty() || o.ranks == "-" ? "FILE" : o.ranks);
+  if (best.ranks != advice.at_present().ranks && o.ranks.empty()) sets += ", FILE by --ranks";
+  return "Use it:" + sets;
+}
+
+// At the top of the files: what they do not say.
+std::string note_of(const estimate::Advice& advice, const std::string& job) {
+  const estimate::Placement& best = advice.tried.front();
+  if (advice.has_order_of_now(best)) return "";
+  return fmt::format("# Together with jobs.{}.parallelism.order: [{}]\n", job, names_of(best.order));
+}
+
+void print_table(const estimate::Advice& advice, const PlaceOptions& o, const spec::Lab& lab, const std::string& job) {
+  const std::size_t all = advice.tried.size();
+  const std::size_t shown = std::min(o.rows, all);
+  fmt::print("{} of {}: {} placement{}, estimated without queues{}\n\n", job, lab.name, all, all == 1 ? "" : "s",
+             shown < all ? fmt::format("; the quickest {}", shown) : std::string());
+  fmt::print("  {:<14}  {:<16} {:>12} {:>10}\n", "hosts", "order of ranks", "step", "");
+  const auto line = [&](const estimate::Placement& p, bool is_now) {
+    fmt::print("  {:<14}  {:<16} {:>12} {:>10}{}\n", name(p.hosts), names_of(advice.used(p)), time_text(p.step),
+               is_now ? "" : signed_percent(against(p, advice.at_present())), is_now ? "  now" : "");
+  };
+  for (std::size_t i = 0; i < shown; ++i) line(advice.tried[i], i == advice.now);
+  if (shown <= advice.now) line(advice.at_present(), true);
+  print_racks(advice);
+  const std::string use = advice_text(advice, o, job);
+  fmt::print("\n{}.\n", use.empty() ? "None is quicker than what the file says" : use);
 }
 
 int run_place(const PlaceOptions& o) {
@@ -72,45 +131,19 @@ int run_place(const PlaceOptions& o) {
   if (!o.hosts.empty()) hosts.emplace(o.hosts, "--hosts");
   const spec::Lab lab = spec::load(o.file, o.sets);
   const std::size_t job = find_job(lab, o.file, o.job);
+  const std::string& job_name = lab.collectives[job].name;
   const auto advice = estimate::advise(lab, job);
   if (!advice) throw InputError(fmt::format("{}: {}", o.file, advice.error()));
-  const estimate::Placement& best = advice->tried.front();
-  const auto percent = [&](Duration step) {
-    return 100 * (static_cast<double>(step.ps) / static_cast<double>(advice->now.step.ps) - 1);
-  };
   if (o.json) {
-    using Json = nlohmann::ordered_json;
-    const auto one = [](const estimate::Placement& p) {
-      Json order = Json::array();
-      for (const jobs::Axis a : p.order) order.push_back(name(a));
-      return Json{{"hosts", name(p.hosts)}, {"order", std::move(order)}, {"step_ps", p.step.ps}};
-    };
-    Json tried = Json::array();
-    for (const estimate::Placement& p : advice->tried) tried.push_back(one(p));
-    std::puts(json_text(Json{{"job", lab.collectives[job].name}, {"now", one(advice->now)}, {"tried", std::move(tried)}}, 2).c_str());
+    std::puts(json_text(json_of(*advice, job_name), 2).c_str());
   } else if (taker.empty()) {
-    fmt::print("{} of {}: {} placements, estimated\n\n", lab.collectives[job].name, lab.name, advice->tried.size());
-    fmt::print("  {:<14}  {:<16} {:>12} {:>9}\n", "hosts", "order of ranks", "step", "");
-    fmt::print("  {:<14}  {:<16} {:>12} {:>9}\n", "as it is now", order_text(advice->now), time_text(advice->now.step), "");
-    for (std::size_t i = 0; i < std::min(o.rows, advice->tried.size()); ++i) {
-      const estimate::Placement& p = advice->tried[i];
-      fmt::print("  {:<14}  {:<16} {:>12} {:>+8.1f}%\n", name(p.hosts), order_text(p), time_text(p.step), percent(p.step));
-    }
-    const estimate::Placement& worst = advice->tried.back();
-    fmt::print("\nThe slowest of them: hosts {}, order {}: {}.\n", name(worst.hosts), order_text(worst), time_text(worst.step));
-    // The guides call this worth acting on.
-    constexpr double kFinding = 1.3;
-    if (static_cast<double>(worst.step.ps) > kFinding * static_cast<double>(best.step.ps))
-      fmt::print("Placement matters here: the slowest takes {:.1f} times as long as the quickest.\n",
-                 static_cast<double>(worst.step.ps) / static_cast<double>(best.step.ps));
-    if (best.step < advice->now.step)
-      fmt::print("Use it: --set 'jobs.{}.parallelism.order=[{}]'{}.\n", lab.collectives[job].name, order_text(best),
-                 best.hosts == estimate::HostOrder::kAsSaid ? "" : ", with the placement of --ranks");
-    else
-      fmt::print("None is quicker than what the file says.\n");
+    print_table(*advice, o, lab, job_name);
+  } else if (const std::string use = advice_text(*advice, o, job_name); !use.empty()) {
+    fmt::print(stderr, "railyard: {}\n", use);  // standard output is a file's
   }
-  if (ranks) ranks->write(rank_file(best));
-  if (hosts) hosts->write(host_file(best));
+  const std::string note = note_of(*advice, job_name);
+  if (ranks) ranks->write(estimate::rank_file(advice->tried.front(), note));
+  if (hosts) hosts->write(estimate::host_file(advice->tried.front(), kStarters.at(o.format), note));
   return kOk;
 }
 
@@ -123,17 +156,25 @@ void add_place(CLI::App* command, int& exit_code) {
   command->add_option("--set", o->sets, "Set before, as in railyard run")->type_name("PATH=VALUE");
   command->add_option("--rows", o->rows, "Placements to print, the quickest first")->type_name("N")->capture_default_str();
   command->add_option("--ranks", o->ranks, "Write the quickest to FILE: rank, host, GPU (CSV), as `placement:` reads it")->type_name("FILE");
-  command->add_option("--hosts", o->hosts, "Write its hosts to FILE in their order, as mpirun --hostfile reads them")->type_name("FILE");
+  CLI::Option* hosts = command->add_option("--hosts", o->hosts, "Write its hosts to FILE in their order, as --format says")->type_name("FILE");
+  command->add_option("--format", o->format, "Who reads the hosts: mpirun (h1 slots=4), slurm (a line per task), torchrun (node ranks)")
+      ->check(CLI::IsMember(kStarters))
+      ->needs(hosts)
+      ->type_name("NAME")
+      ->capture_default_str();
   command->add_flag("--json", o->json, "Print all placements as JSON");
   command->footer(
       "Tries each order of the job's axes (tp, cp, dp, pp) with hosts as the file says, leaf by leaf, and across leaves, and\n"
-      "estimates each (`railyard estimate`). FILE `-` is standard output, instead of the table. NCCL's files of the same hosts:\n"
-      "`railyard export nccl-topology`, `railyard export nccl-hca`.\n"
+      "estimates each without queues (`railyard estimate`). If the quickest has another order of axes, the files name it in\n"
+      "their first line. FILE `-` is standard output, instead of the table. NCCL's files of the same hosts: `railyard export\n"
+      "nccl-topology`, `railyard export nccl-hca`.\n"
       "\n"
       "Examples:\n"
       "  railyard place topologies/scenarios/job-3d.yaml\n"
       "  railyard place LAB.yaml --job train --ranks ranks.csv --hosts hosts.txt\n"
-      "  torchrun --nnodes 8 ...        # on the hosts of hosts.txt, in this order; Slurm: SLURM_HOSTFILE");
+      "  mpirun --hostfile hosts.txt ...\n"
+      "  railyard place LAB.yaml --hosts tasks.txt --format slurm && SLURM_HOSTFILE=tasks.txt srun --distribution=arbitrary ...\n"
+      "  railyard place LAB.yaml --hosts - --format torchrun   # torchrun has no host file: the options of each host");
   command->callback([o, &exit_code] { exit_code = run_place(*o); });
 }
 

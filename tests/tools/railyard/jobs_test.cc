@@ -79,9 +79,10 @@ TEST_F(Jobs, PlacementFindsTensorParallelismInsideHosts) {
   const Outcome o = railyard({"place", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.parallelism.order=[dp, pp, cp, tp]",
                               "--ranks", "ranks.csv"});
   ASSERT_EQ(o.exit_code, kOk) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("Placement matters here"));
+  EXPECT_THAT(o.out, HasSubstr("6 placements, estimated without queues\n"));
   EXPECT_THAT(o.out, HasSubstr("Use it: --set 'jobs.step.parallelism.order=["));
   const std::string ranks = read("ranks.csv");
+  EXPECT_THAT(ranks, HasSubstr("# Together with jobs.step.parallelism.order: ["));
   EXPECT_THAT(ranks, HasSubstr("rank,host,gpu\n0,h1,1\n"));
   // What it wrote can be read again.
   EXPECT_EQ(railyard({"check", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.placement=" + (folder_ / "ranks.csv").string()}).exit_code, kOk);
@@ -108,6 +109,25 @@ TEST_F(Jobs, RunAgainAsATrace) {
   EXPECT_THAT(csv.out, HasSubstr(",all-reduce,tp,"));
   EXPECT_THAT(error(kUsage, {"convert", file, "-", "--to", "csv", "--job", "nobody"}), HasSubstr("there is no job 'nobody'; expected one of step"));
   EXPECT_THAT(error(kUsage, {"convert", "step.goal", "-", "--to", "csv", "--job", "step"}), HasSubstr("applies to fabric files (.yaml)"));
+}
+
+TEST_F(Jobs, PlacementOnStandardOutputSaysWhatElseIsNeeded) {
+  const Outcome o = railyard({"place", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.parallelism.order=[dp, pp, cp, tp]",
+                              "--hosts", "-", "--format", "slurm"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("\nh1\nh1\n")) << "a line per task";
+  EXPECT_THAT(o.out, testing::Not(HasSubstr("slots=")));
+  EXPECT_THAT(o.err, HasSubstr("Use it: --set 'jobs.step.parallelism.order=["));
+}
+
+TEST_F(Jobs, PlacementSaysWhatRacksCost) {
+  const auto json = nlohmann::json::parse(railyard({"place", topology("scenarios/job-64-oversubscribed.yaml"), "--json"}).out);
+  EXPECT_GT(json["racks"]["difference"], 0.3);
+  EXPECT_EQ(json["racks"]["finding"], true);
+  EXPECT_EQ(json["tried"].size(), 2u);
+  const Outcome o = railyard({"place", topology("scenarios/job-64-oversubscribed.yaml")});
+  EXPECT_THAT(o.out, HasSubstr("Racks (order dp): same rack "));
+  EXPECT_THAT(o.out, HasSubstr("Finding: racks change the step by more than 30 %"));
 }
 
 TEST_F(Jobs, SayWhatIsWrong) {
