@@ -12,7 +12,7 @@ namespace railyard::exporting {
 // What formats of a single host take beside the lab.
 struct Options {
   std::string node;  // the host; empty: the first, or all
-  int gpus = 0;      // GPUs in it; 0: one per NIC
+  int gpus = 0;      // GPUs in it, spread evenly over its NICs; 0: as its profile says, else one per NIC
 };
 
 struct Format {
@@ -39,9 +39,9 @@ std::string address_plan(const spec::Lab& lab);
 std::string frr(const spec::Lab& lab);
 
 // A topology as NCCL reads it from NCCL_TOPO_FILE (XML), of one host: GPUs and NICs that belong together are behind one
-// PCIe switch. What the lab does not say is as plain as can be: one CPU, PCIe as fast as the ports, GPUs of compute
+// PCIe switch: by `gpus` and `gpu-nics` of the host's profile. What the lab does not say is as plain as can be: one CPU, PCIe as fast as the ports, GPUs of compute
 // capability 9.0, NVLinks of 25 GB/s by the rate of the host's scale-up network. Throws InputError where there is no such
-// host, and where GPUs and NICs are no multiples of each other.
+// host, and where GPUs of Options and NICs are no multiples of each other.
 std::string nccl_topology(const spec::Lab& lab, const Options& options);
 
 // NCCL_IB_HCA of each host, a line each after its name; or of one host, the assignment alone.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "control/export/export.h"
+#include "control/spec/collective_ranks.h"
 #include "control/spec/input_error.h"
 #include "control/spec/link_ends.h"
 #include "control/spec/value.h"
@@ -48,14 +49,46 @@ spec::PcieSlot pcie_of(BitRate port) {
   return {port.bps <= kGen4 ? 4 : port.bps <= kGen5 ? 5 : 6, 16};
 }
 
-// PCIe switches of a host: one for each GPU with its NICs, or for each NIC with its GPUs; or fewer, where NICs share them.
-std::size_t switches_of(const std::optional<spec::PcieSpec>& pcie, std::size_t nics, std::size_t gpus) {
-  const std::size_t own = std::min(gpus, nics);
-  if (!pcie) return own;
-  const auto shared_by = static_cast<std::size_t>(pcie->shared_by);
-  if (shared_by == 1 || nics % shared_by != 0) return own;
-  const std::size_t shared = nics / shared_by;
-  return shared < own && gpus % shared == 0 ? shared : own;
+// What is behind a PCIe switch, from 0.
+struct Behind {
+  std::vector<std::size_t> gpus, nics;
+};
+
+// As the profile says: NICs that share an uplink are behind one switch, else each NIC has one; of fewer GPUs than NICs each has
+// one. A GPU is behind the switch of its NIC.
+std::vector<Behind> switches_of_profile(const spec::HostProfile& profile, std::size_t nics) {
+  const auto gpus = static_cast<std::size_t>(*profile.gpus);
+  const bool of_gpus = profile.gpu_nics.empty() && gpus < nics && nics % gpus == 0;
+  const std::size_t width = profile.pcie && profile.pcie->shared_by > 1 ? static_cast<std::size_t>(profile.pcie->shared_by)
+                            : of_gpus                                   ? nics / gpus
+                                                                        : 1;
+  std::vector<Behind> all((nics + width - 1) / width);
+  for (std::size_t nic = 0; nic < nics; ++nic) all[nic / width].nics.push_back(nic);
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+    const int nic = spec::gpu_nic(profile, nics, static_cast<int>(gpu) + 1);
+    all[static_cast<std::size_t>(nic - 1) / width].gpus.push_back(gpu);
+  }
+  return all;
+}
+
+// Spread evenly: a switch for each GPU with its NICs, or for each NIC with its GPUs; or fewer, where NICs share an uplink.
+std::vector<Behind> even_switches(const std::optional<spec::PcieSpec>& pcie, std::size_t nics, std::size_t gpus) {
+  std::size_t groups = std::min(gpus, nics);
+  if (pcie && pcie->shared_by > 1 && nics % static_cast<std::size_t>(pcie->shared_by) == 0) {
+    const std::size_t shared = nics / static_cast<std::size_t>(pcie->shared_by);
+    if (shared < groups && gpus % shared == 0) groups = shared;
+  }
+  std::vector<Behind> all(groups);
+  for (std::size_t nic = 0; nic < nics; ++nic) all[nic / (nics / groups)].nics.push_back(nic);
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) all[gpu / (gpus / groups)].gpus.push_back(gpu);
+  return all;
+}
+
+// GPUs of a host: as asked for, as its profile says, or one per NIC.
+std::size_t gpus_of(const spec::Lab& lab, const spec::NodeSpec& host, const Options& options) {
+  if (options.gpus > 0) return static_cast<std::size_t>(options.gpus);
+  const std::optional<int>& gpus = lab.hosts.at(host.profile).gpus;
+  return gpus ? static_cast<std::size_t>(*gpus) : host.nics.size();
 }
 
 // EUI-64 of the port (IEEE 802, "Guidelines for Use of EUI"), as RDMA devices have it.
@@ -90,38 +123,39 @@ class Document {
 
 std::string nccl_topology(const spec::Lab& lab, const Options& options) {
   const spec::NodeSpec& host = host_of(lab, options.node);
+  const spec::HostProfile& profile = lab.hosts.at(host.profile);
   const std::size_t nics = host.nics.size();
-  const std::size_t gpus = options.gpus > 0 ? static_cast<std::size_t>(options.gpus) : nics;
-  const std::optional<spec::PcieSpec>& pcie = lab.hosts.at(host.profile).pcie;
-  const std::size_t groups = switches_of(pcie, nics, gpus);
-  if (std::max(gpus, nics) % std::min(gpus, nics) != 0)
+  const std::size_t gpus = gpus_of(lab, host, options);
+  const bool by_profile = options.gpus == 0 && profile.gpus;
+  if (!by_profile && std::max(gpus, nics) % std::min(gpus, nics) != 0)
     throw InputError(fmt::format("--gpus {}: {} has {} NICs; expected a multiple or a divisor", gpus, host.name, nics));
-  std::size_t hosts_before = 0;
+  std::size_t gpus_before = 0;
   for (const spec::NodeSpec& node : lab.nodes) {
     if (&node == &host) break;
-    hosts_before += is_host(node) ? 1 : 0;
+    if (is_host(node) && !node.reduces) gpus_before += gpus_of(lab, node, options);
   }
+  const std::optional<spec::PcieSpec>& pcie = profile.pcie;
+  const std::vector<Behind> switches = by_profile ? switches_of_profile(profile, nics) : even_switches(pcie, nics, gpus);
   const auto ends = spec::link_ends(lab);
-  const auto& scale_up = lab.hosts.at(host.profile).scale_up;
+  const auto& scale_up = profile.scale_up;
 
   Document out;
   out.open("system", fmt::format("version=\"{}\" name=\"{}\"", kVersion, host.name));
   out.open("cpu", "numaid=\"0\" arch=\"x86_64\" vendor=\"GenuineIntel\" familyid=\"6\" modelid=\"143\"");
-  for (std::size_t group = 0; group < groups; ++group) {
+  for (std::size_t group = 0; group < switches.size(); ++group) {
+    const Behind& behind = switches[group];
     std::vector<BitRate> rates;
-    for (std::size_t i = 0; i < nics / groups; ++i)
-      rates.push_back(ends.at({host.name, static_cast<int>(group * (nics / groups) + i) + 1}).link->rate);
+    for (const std::size_t nic : behind.nics) rates.push_back(ends.at({host.name, static_cast<int>(nic) + 1}).link->rate);
     // A PCI domain of its own for each switch: the buses behind it are free.
     const spec::PcieSlot fast = pcie_of(*std::ranges::max_element(rates, {}, &BitRate::bps));
     const spec::PcieSlot slot = pcie ? pcie->slot : fast;
     const spec::PcieSlot uplink = pcie ? pcie->uplink.value_or(pcie->slot) : fast;
     auto next = [group, bus = 1]() mutable { return fmt::format("{:04x}:{:02x}:00.0", group, bus++); };
     out.open_pci(next(), "0x060400", uplink);
-    for (std::size_t i = 0; i < gpus / groups; ++i) {
-      const std::size_t gpu = group * (gpus / groups) + i;
+    for (const std::size_t gpu : behind.gpus) {
       out.open_pci(next(), "0x030200", slot);
       const std::string attributes =
-          fmt::format("dev=\"{}\" sm=\"{}\" rank=\"{}\" gdr=\"1\"", gpu, kComputeCapability, hosts_before * gpus + gpu);
+          fmt::format("dev=\"{}\" sm=\"{}\" rank=\"{}\" gdr=\"1\"", gpu, kComputeCapability, gpus_before + gpu);
       if (scale_up) {
         out.open("gpu", attributes);
         out.leaf("nvlink", fmt::format("target=\"{}\" count=\"{}\" tclass=\"0x068000\"", kNvswitch,
@@ -133,7 +167,7 @@ std::string nccl_topology(const spec::Lab& lab, const Options& options) {
       out.close("pci");
     }
     for (std::size_t i = 0; i < rates.size(); ++i) {
-      const std::size_t nic = group * rates.size() + i;
+      const std::size_t nic = behind.nics[i];
       constexpr std::int64_t kMbps = 1'000'000;
       out.open_pci(next(), "0x020000", slot);
       out.open("nic");

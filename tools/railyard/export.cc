@@ -49,7 +49,7 @@ void add_export(CLI::App* command, int&) {
   command->add_option("--set", *sets, "Override a value, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
   constexpr int kMostGpus = 1024;
   CLI::Option* node = command->add_option("--node", options->node, "Host (default: the first, or all)")->type_name("NAME");
-  CLI::Option* gpus = command->add_option("--gpus", options->gpus, "GPUs of the host (default: one per NIC)")
+  CLI::Option* gpus = command->add_option("--gpus", options->gpus, "GPUs of the host, spread evenly over its NICs (default: as hosts.NAME.gpus and gpu-nics say, else one per NIC)")
                           ->check(CLI::Range(1, kMostGpus))
                           ->type_name("N");
   command->footer(help +

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -194,6 +195,44 @@ TEST(NcclTopology, HasThePcieThatTheLabSays) {
   EXPECT_THAT(all["pci"][0], HasSubstr("class=\"0x060400\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\""));
   EXPECT_THAT(all["pci"][1], HasSubstr("class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"8\""));
   EXPECT_THAT(all["pci"][5], HasSubstr("class=\"0x020000\" link_speed=\"32.0 GT/s PCIe\" link_width=\"8\""));
+}
+
+spec::Lab with_gpus(const std::string& profile) {
+  return spec::parse("name: d\nhosts: { default: { scale-up: { rate: 3600Gbps }, " + profile +
+                         " } }\ntopology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 0, host-link: { rate: 400Gbps } }\n",
+                     "x.yaml");
+}
+
+// The elements behind each PCIe switch in the order of the text: "0 1 railyard0".
+std::vector<std::string> behind_switches(const std::string& xml) {
+  std::vector<std::string> all;
+  const auto word = [](const std::string& line, const std::string& attribute) {
+    const std::size_t at = line.find(attribute + "=\"") + attribute.size() + 2;
+    return line.substr(at, line.find('"', at) - at);
+  };
+  std::istringstream lines(xml);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("class=\"0x060400\"") != line.npos) all.emplace_back();
+    if (line.find("<gpu ") != line.npos) all.back() += word(line, "dev") + " ";
+    if (line.find("<net ") != line.npos) all.back() += word(line, "name");
+  }
+  return all;
+}
+
+TEST(NcclTopology, HasTheGpusOfTheFileEachAtItsNic) {
+  const std::string xml = nccl_topology(with_gpus("gpus: 8"), {.node = "h2"});
+  EXPECT_THAT(behind_switches(xml), testing::ElementsAre("0 1 railyard0", "2 3 railyard1", "4 5 railyard2", "6 7 railyard3"));
+  EXPECT_THAT(elements(xml)["gpu"][0], HasSubstr("rank=\"8\"")) << "behind those of h1";
+  EXPECT_THAT(behind_switches(nccl_topology(with_gpus("gpus: 5, gpu-nics: [1, 1, 1, 3, 4]"), {})),
+              testing::ElementsAre("0 1 2 railyard0", "railyard1", "3 railyard2", "4 railyard3"));
+  EXPECT_THAT(behind_switches(nccl_topology(with_gpus("gpus: 2"), {})),
+              testing::ElementsAre("0 railyard0railyard1", "1 railyard2railyard3"));
+  EXPECT_EQ(behind_switches(nccl_topology(with_gpus("gpus: 8, pcie: { slot: gen5x16, shared-by: 2 }"), {})).size(), 2u);
+}
+
+TEST(NcclTopology, AnotherNumberOfGpusWins) {
+  EXPECT_THAT(behind_switches(nccl_topology(with_gpus("gpus: 5, gpu-nics: [1, 1, 1, 3, 4]"), {.node = "", .gpus = 4})),
+              testing::ElementsAre("0 railyard0", "1 railyard1", "2 railyard2", "3 railyard3"));
 }
 
 TEST(NcclTopology, SaysWhatIsWrong) {
