@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -283,6 +284,18 @@ std::vector<LoggedEvent> Faults::events(Instant now) const {
   }
   std::ranges::stable_sort(out, {}, &LoggedEvent::effective);
   return out;
+}
+
+std::vector<LoweredRate> Faults::lowered_rates() const {
+  std::vector<LoweredRate> all;
+  for (const Fault& f : faults_) {
+    const auto* const rate = std::get_if<spec::fault::Rate>(&f.spec.action);
+    if (rate == nullptr || f.states.empty()) continue;
+    const double share = static_cast<double>(rate->share.numerator) / static_cast<double>(rate->share.denominator);
+    for (const PortRef sender : senders_of(lab_, f.spec))
+      for (const Interval& when : f.states.front()->happened()) all.push_back({sender, share, when});
+  }
+  return all;
 }
 
 std::vector<spec::FaultSpec> Faults::present() const {

@@ -30,6 +30,13 @@ struct FaultStatus {
   std::uint64_t frames = 0;
 };
 
+// A direction of a link whose rate a fault has lowered.
+struct LoweredRate {
+  PortRef sender;
+  double share = 1;  // of its rate, that it kept
+  Interval when;
+};
+
 // Not thread-safe: everything while the engine rests.
 //
 // A fault that begins when a queue is in some state does so one window of the fabric after that came true, at every
@@ -55,6 +62,8 @@ class Faults {
   // All that has happened before `now`, in order; of each fault the first kMostOccurrences.
   static constexpr std::size_t kMostOccurrences = StateFault::kMostOccurrences;
   std::vector<LoggedEvent> events(Instant now) const;
+  // What has happened to rates, in the order in which the faults came; of each fault the first kMostOccurrences.
+  std::vector<LoweredRate> lowered_rates() const;
   // The specs of all that are there now.
   std::vector<spec::FaultSpec> present() const;
 

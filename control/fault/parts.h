@@ -37,4 +37,7 @@ std::vector<FaultyDirection> frame_faults(build::BuiltLab& lab, const spec::Faul
 std::vector<std::shared_ptr<StateFault>> state_faults(build::BuiltLab& lab, const spec::FaultSpec& fault,
                                                       std::uint32_t id, const ActivityConfig& when, Duration window);
 
+// The ports that send in the directions of links that it names, each once.
+std::vector<PortRef> senders_of(build::BuiltLab& lab, const spec::FaultSpec& fault);
+
 }  // namespace railyard::fault

@@ -58,6 +58,16 @@ void StateChanges::take_down(PortRef end) {
   touches(end.device).with_link = true;
 }
 
+std::vector<PortRef> senders_of(build::BuiltLab& lab, const spec::FaultSpec& fault) {
+  StateChanges places(lab, fault, 0, Duration{});
+  std::vector<PortRef> all;
+  for (const spec::FaultPlace& place : fault.on) {
+    const std::vector<PortRef> there = places.senders(place);
+    all.insert(all.end(), there.begin(), there.end());
+  }
+  return all;
+}
+
 std::vector<std::shared_ptr<StateFault>> state_faults(build::BuiltLab& lab, const spec::FaultSpec& fault,
                                                       std::uint32_t id, const ActivityConfig& when, Duration window) {
   StateChanges changes(lab, fault, id, window);

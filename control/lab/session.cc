@@ -15,6 +15,7 @@
 #include "control/lab/pci_address.h"
 #include "control/lab/version.h"
 #include "control/report/judge.h"
+#include "control/report/lowered_rates.h"
 #include "control/spec/addresses.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/telemetry_octets.h"
@@ -487,6 +488,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
+  report::use_lowered_rates(*lab_, r, faults_->lowered_rates());
   // Of a live lab: what it records, or has recorded.
   if (int_->running()) int_->look();
   if (telemetry::IntReport in_band = int_->report(); in_band.one_in > 0) r.in_band = std::move(in_band);

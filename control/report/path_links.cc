@@ -25,6 +25,7 @@ class Links {
   }
 
   void add(TimelineReport::Hop& hop) {
+    hop.links.clear();
     if (hop.scale_up) return;
     const routing::Graph::Edge* const out = edge(hop.from_nic);
     const routing::Graph::Edge* const in = edge(hop.to_nic);

@@ -305,13 +305,45 @@ CeAndXoff ce_and_xoff(const Report& r) {
 
 namespace {
 
-// Nothing: no job's steps are recorded.
+constexpr double kBusy = 0.5;
+
+// "leaf1:5 98.1 %, leaf2:5 97.9 %": of all that have carried anything.
+std::string busiest_ports(const Report& r, std::size_t most) {
+  std::vector<const PortReport*> ports;
+  for (const PortReport& p : r.ports)
+    if (p.utilisation > 0) ports.push_back(&p);
+  most = std::min(most, ports.size());
+  std::ranges::partial_sort(ports, ports.begin() + static_cast<std::ptrdiff_t>(most), std::ranges::greater{}, &PortReport::utilisation);
+  std::string text;
+  for (std::size_t i = 0; i < most; ++i)
+    text += fmt::format("{}{}:{} {}", i == 0 ? "" : ", ", ports[i]->node, ports[i]->port, percent_text(ports[i]->utilisation));
+  return text;
+}
+
+// Of jobs and traces whose steps are not recorded, the one that an ideal network would help most. Nothing: none is below half of
+// the speed of an ideal network.
+std::optional<Verdict> efficiency_verdict(const Report& r) {
+  constexpr std::size_t kMostPorts = 3;
+  const CollectiveReport* least = nullptr;
+  for (const CollectiveReport& c : r.collectives) {
+    if (c.timeline || !c.figures || c.figures->ideal_ns <= 0 || c.figures->efficiency.value_or(1) >= kBusy) continue;
+    if (least == nullptr || *c.figures->efficiency < *least->figures->efficiency) least = &c;
+  }
+  if (least == nullptr) return std::nullopt;
+  const double efficiency = *least->figures->efficiency;
+  const std::string ports = busiest_ports(r, kMostPorts);
+  return Verdict{"utilisation", Answer::kNote,
+                 fmt::format("efficiency of {} is {}; limit {}: network-bound; an ideal network would be {:.1f} times as fast{}", least->name,
+                             percent_text(efficiency), percent_text(kBusy), efficiency > 0 ? 1 / efficiency : 0,
+                             ports.empty() ? "" : "; busiest links of the run: " + ports)};
+}
+
+// Nothing: no job's steps are recorded, and none is slow.
 std::optional<Verdict> utilisation_verdict(const Report& r) {
-  constexpr double kBusy = 0.5;
   const CollectiveReport* least = nullptr;
   for (const CollectiveReport& c : r.collectives)
     if (c.job && c.timeline && (least == nullptr || c.job->utilisation < least->job->utilisation)) least = &c;
-  if (least == nullptr) return std::nullopt;
+  if (least == nullptr) return efficiency_verdict(r);
   const double used = least->job->utilisation;
   const TimelineReport::Path& path = least->timeline->path;
   const std::string text = fmt::format("ranks of {} compute {} of the time; limit {}", least->name, percent_text(used), percent_text(kBusy));

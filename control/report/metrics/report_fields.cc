@@ -282,7 +282,7 @@ constexpr Field kPorts[] = {
     {"rate_bps", "bit/s", "nominal"},
     {"rx.*", "frames, bytes", "data frames received; bytes with FCS", "packets bytes"},
     {"tx.*", "frames, bytes", "data frames sent; counted when transmission begins", "packets bytes"},
-    {"utilisation", "0..1", "bits sent with preamble, gap and MAC control / (rate x time), in the load interval"},
+    {"utilisation", "0..1", "bits sent with preamble, gap and MAC control / (rate x time), in the load interval; rate: what faults leave of the link's at that time"},
     {"link_downs", "count", "link failures seen by polling (every 5 us at first, less often in long runs); shorter ones are missed"},
     {"busy_intervals", "count", "polling intervals that began with frames waiting, no class paused: enough to send for 0.3 of them"},
     {"slow_intervals", "count", "busy intervals in which less than 0.7 of these frames (or of the rate) was sent"},
