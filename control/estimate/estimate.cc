@@ -433,7 +433,8 @@ class Fluid {
     for (std::uint32_t l = 0; l < carried_.size(); ++l)
       if (carried_[l] > 0)
         out.links.push_back({network_.name(l), carried_[l],
-                             last > first ? carried_[l] / (network_.capacity(l) / 1e12 * static_cast<double>(last - first)) : 0});
+                             last > first ? carried_[l] / (network_.capacity(l) / 1e12 * static_cast<double>(last - first)) : 0,
+                             network_.between_switches(l), network_.is_uplink(l)});
     std::ranges::stable_sort(out.links, std::ranges::greater{}, &LinkEstimate::utilisation);
     return out;
   }

@@ -45,6 +45,8 @@ struct LinkEstimate {
   std::string name;        // the port that sends, or the uplink of PCI Express that NICs share (FlowNetwork::name)
   double bytes = 0;        // framing included
   double utilisation = 0;  // over the time from the first start to the last end
+  bool between_switches = false;
+  bool is_uplink = false;  // of PCI Express
 };
 
 struct Estimate {

@@ -20,9 +20,15 @@ FlowNetwork::FlowNetwork(const spec::Lab& lab) : lab_(lab), graph_(lab), times_(
 }
 
 std::string FlowNetwork::name(std::uint32_t link) const {
-  if (link / 2 >= lab_.links.size())
+  if (is_uplink(link))
     return fmt::format("{} PCIe {}", uplinks_[link / 2 - lab_.links.size()].name, link % 2 == 0 ? "out" : "in");
   return spec::format(link % 2 == 0 ? lab_.links[link / 2].a : lab_.links[link / 2].b);
+}
+
+bool FlowNetwork::between_switches(std::uint32_t link) const {
+  if (is_uplink(link)) return false;
+  const spec::LinkSpec& l = lab_.links[link / 2];
+  return graph_.is_switch(graph_.node(l.a.node)) && graph_.is_switch(graph_.node(l.b.node));
 }
 
 void FlowNetwork::use_uplink(const spec::PortName& nic, Direction direction, std::vector<LinkUse>& uses) const {
@@ -39,7 +45,7 @@ FlowNetwork::Edge FlowNetwork::edge(std::size_t node, PortIndex port) const {
 
 // Of a NIC's link, no more than its slot carries.
 double FlowNetwork::capacity(std::uint32_t link) const {
-  if (link / 2 >= lab_.links.size()) return static_cast<double>(uplinks_[link / 2 - lab_.links.size()].rate.bps) / 8;
+  if (is_uplink(link)) return static_cast<double>(uplinks_[link / 2 - lab_.links.size()].rate.bps) / 8;
   const spec::LinkSpec& l = lab_.links[link / 2];
   BitRate rate = l.rate;
   for (const spec::PortName* end : {&l.a, &l.b})

@@ -27,6 +27,8 @@ class FlowNetwork {
   double capacity(std::uint32_t link) const;
   // By the port that sends; of an uplink by its NICs and the direction: "h1:1-2 PCIe out".
   std::string name(std::uint32_t link) const;
+  bool between_switches(std::uint32_t link) const;
+  bool is_uplink(std::uint32_t link) const noexcept { return link / 2 >= lab_.links.size(); }  // of PCI Express
 
   // By shortest paths. `spread`: over all of them, as next-hop groups divide it; else over one, drawn by `draw`. Empty: there
   // is none.

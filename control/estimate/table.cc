@@ -1,6 +1,7 @@
 #include "control/estimate/table.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -23,6 +24,33 @@ std::size_t width_of(const std::vector<CollectiveEstimate>& all, std::size_t lea
   return least;
 }
 
+// Links of the same load and kind.
+struct LinkGroup {
+  const LinkEstimate* first = nullptr;
+  std::size_t alike = 0;  // beside it
+};
+
+// As many groups as asked for; and of links between switches at least the busiest. `links`: the busiest first.
+std::vector<LinkGroup> busiest(const std::vector<LinkEstimate>& links, std::size_t most) {
+  constexpr double kAlike = 0.001;
+  std::vector<LinkGroup> groups;
+  for (const LinkEstimate& l : links) {
+    // Groups before the last few have a higher load.
+    auto same = groups.rbegin();
+    const auto has_load = [&] { return same != groups.rend() && same->first->utilisation * (1 - kAlike) <= l.utilisation; };
+    while (has_load() && !(same->first->between_switches == l.between_switches && same->first->is_uplink == l.is_uplink)) ++same;
+    if (has_load())
+      ++same->alike;
+    else
+      groups.push_back({&l, 0});
+  }
+  const auto is_fabric = [](const LinkGroup& g) { return g.first->between_switches; };
+  const auto fabric = std::ranges::find_if(groups, is_fabric);
+  std::vector<LinkGroup> out(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(std::min(most, groups.size())));
+  if (most > 0 && fabric != groups.end() && std::ranges::none_of(out, is_fabric)) out.push_back(*fabric);
+  return out;
+}
+
 }  // namespace
 
 bool is_network_bound(const CollectiveEstimate& c) noexcept {
@@ -33,11 +61,14 @@ std::string text(const Named& n, std::size_t links) {
   std::string out = fmt::format("Estimate of {} ({}): messages are fluid; queues, marks, pauses and losses are left out\n\n", n.lab, n.file);
   const auto to = std::back_inserter(out);
   const std::size_t width = width_of(n.of.collectives, 4);
-  fmt::format_to(to, "  {:<{}}  {:<14}  {:<17}  {:<9} {:>5} {:>10} {:>10} {:>8} {:>9}\n", "name", width, "collective", "algorithm",
-                 "transport", "ranks", "size", "time", "busbw", "computing");
-  for (const CollectiveEstimate& c : n.of.collectives)
-    fmt::format_to(to, "  {:<{}}  {:<14}  {:<17}  {:<9} {:>5} {:>10} {:>10} {:>8} {:>9}\n", c.name, width, c.collective, c.algorithm,
-                   c.transport, c.ranks, report::size_text(c.bytes), time_text(c.time), gbps(c.busbw_bps), percent_text(c.computed));
+  fmt::format_to(to, "  {:<{}}  {:<14}  {:<17}  {:<9} {:>5} {:>10} {:>10} {:>8} {:>11}\n", "name", width, "collective", "algorithm",
+                 "transport", "ranks", "size", "time", "busbw", "utilisation");
+  for (const CollectiveEstimate& c : n.of.collectives) {
+    const bool is_job = c.figures.has_value();  // what it sends is not one size
+    fmt::format_to(to, "  {:<{}}  {:<14}  {:<17}  {:<9} {:>5} {:>10} {:>10} {:>8} {:>11}\n", c.name, width, c.collective, c.algorithm,
+                   c.transport, c.ranks, is_job ? "-" : report::size_text(c.bytes), time_text(c.time), gbps(c.busbw_bps),
+                   is_job || c.computed > 0 ? percent_text(c.computed) : "-");
+  }
   for (const CollectiveEstimate& c : n.of.collectives) {
     if (c.figures) out += report::job_text(c.name, *c.figures);
     if (c.storage) out += report::storage_text(c.name, *c.storage);
@@ -47,12 +78,11 @@ std::string text(const Named& n, std::size_t links) {
       fmt::format_to(to, "  {}: bound by the network: an ideal one would be {:.1f} times as fast\n", c.name, 1 / *c.figures->efficiency);
   }
   if (n.of.links.empty()) return out;
-  out += "\nBusiest links, one direction\n";
-  for (std::size_t i = 0; i < std::min(links, n.of.links.size()); ++i) {
-    const LinkEstimate& l = n.of.links[i];
-    fmt::format_to(to, "  {:<16} {:>10}  {:>6} of the time at link rate\n", l.name,
-                   report::size_text(static_cast<std::uint64_t>(l.bytes)), percent_text(l.utilisation));
-  }
+  out += "\nBusiest links, one direction; alike: of the same load\n";
+  for (const LinkGroup& g : busiest(n.of.links, links))
+    fmt::format_to(to, "  {:<28} {:>10}  {:>6} of the time at link rate\n",
+                   g.alike > 0 ? fmt::format("{} and {} alike", g.first->name, g.alike) : g.first->name,
+                   report::size_text(static_cast<std::uint64_t>(g.first->bytes)), percent_text(g.first->utilisation));
   return out;
 }
 
@@ -86,7 +116,7 @@ nlohmann::ordered_json json(const std::vector<Named>& all) {
     Json collectives = Json::array();
     for (const CollectiveEstimate& c : n.of.collectives) {
       Json one{{"name", c.name},   {"collective", c.collective}, {"algorithm", c.algorithm}, {"transport", c.transport},
-               {"ranks", c.ranks}, {"bytes", c.bytes},           {"time_ps", c.time.ps},     {"computing", c.computed}, {"scale_up", c.scale_up}};
+               {"ranks", c.ranks}, {"bytes", c.bytes},           {"time_ps", c.time.ps},     {"utilisation", c.computed}, {"scale_up", c.scale_up}};
       one["busbw_bps"] = c.busbw_bps > 0 ? Json(c.busbw_bps) : Json(nullptr);
       if (c.figures) {
         one["ideal_ns"] = c.figures->ideal_ns;
@@ -111,7 +141,7 @@ nlohmann::ordered_json json(const std::vector<Named>& all) {
     }
     Json links = Json::array();
     for (const LinkEstimate& l : n.of.links)
-      links.push_back({{"port", l.name}, {"bytes", l.bytes}, {"utilisation", l.utilisation}});
+      links.push_back({{"port", l.name}, {"bytes", l.bytes}, {"utilisation", l.utilisation}, {"between_switches", l.between_switches}});
     out.push_back({{"file", n.file}, {"lab", n.lab}, {"time_ps", n.of.time.ps}, {"messages", n.of.messages},
                    {"collectives", std::move(collectives)}, {"links", std::move(links)}});
   }

@@ -46,12 +46,12 @@ std::string NcclTable::text() const {
     const auto rate = [&](double bps, double unit) { return r.time_us ? fmt::format("{:.2f}", bps / unit) : "N/A"; };
     fmt::format_to(to, "{:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}{}\n", r.bytes,
                    r.elements, type, redop, root, microseconds(r.time_us), rate(r.algbw_bps, kBitsOfGigabyte),
-                   rate(r.busbw_bps, kBitsOfGigabyte), r.time_us ? fmt::format("{}", r.wrong) : "N/A",
+                   rate(r.busbw_bps, kBitsOfGigabyte), r.time_us && !estimated ? fmt::format("{}", r.wrong) : "N/A",
                    rate(r.busbw_bps, 1e9), r.time_us ? percent_text(r.share_of_limit) : "N/A",
                    r.algorithm.empty() ? "" : fmt::format("  {}, {}", r.algorithm, r.protocol));
     wrong += r.wrong;
   }
-  fmt::format_to(to, "# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
+  if (!estimated) fmt::format_to(to, "# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
   const auto mean = mean_busbw_bps();
   fmt::format_to(to, "# Avg bus bandwidth    : {}\n", mean ? fmt::format("{:.4g} GB/s", *mean / kBitsOfGigabyte) : "N/A");
   return out;

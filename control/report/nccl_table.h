@@ -29,6 +29,7 @@ struct NcclTable {
   std::string redop;  // "sum", "none"
   int root = -1;      // -1: the operation has none
   std::vector<NcclRow> rows{};
+  bool estimated = false;  // no data were sent, so none were compared
 
   // Of the sizes that were completed; nccl-tests' "Avg bus bandwidth". Nothing: none was.
   std::optional<double> mean_busbw_bps() const;

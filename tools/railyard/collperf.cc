@@ -192,7 +192,7 @@ nlohmann::ordered_json json_of(const report::NcclTable& table, const spec::Colle
                     {"algbw_bps", r.algbw_bps},
                     {"busbw_bps", r.busbw_bps},
                     {"share_of_limit", or_null(r.share_of_limit)},
-                    {"wrong", r.wrong}});
+                    {"wrong", table.estimated ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(r.wrong)}});
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (!table.rows[i].algorithm.empty()) {
       rows[i]["algorithm"] = table.rows[i].algorithm;
@@ -269,7 +269,8 @@ int run_collperf(const CollperfOptions& o) {
                                                     o.iterations == 1 ? "" : "s")),
       .type = c.element_octets() == 4 ? "uint32" : "uint64",
       .redop = traits.sums ? "sum" : "none",
-      .root = traits.has_root ? c.root : -1};
+      .root = traits.has_root ? c.root : -1,
+      .estimated = o.estimate};
   std::vector<std::vector<std::string>> commands;
   for (const std::uint64_t size : sizes) {
     std::vector<std::string>& command = commands.emplace_back();

@@ -13,6 +13,7 @@
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/slow_collectives.h"
 
 namespace railyard::tools {
 namespace {
@@ -47,6 +48,9 @@ int run_estimate(const EstimateOptions& o) {
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     fmt::print("{}{}", i > 0 ? "\n" : "", estimate::text(all[i], o.links));
+    std::vector<EstimatedBusbw> busbw;
+    for (const estimate::CollectiveEstimate& c : all[i].of.collectives) busbw.push_back({c.name, c.busbw_bps});
+    fmt::print("{}", slow_estimates_text(o.files[i], o.sets, busbw));
     if (!labs[i].traffic.empty() || !labs[i].faults.empty())
       fmt::print("\nThe lab has traffic or faults, which an estimate leaves out.\n");
   }
@@ -63,7 +67,7 @@ void add_estimate(CLI::App* command, int& exit_code) {
   command->add_option("--chunk", o->chunk, "Messages that are smaller by the file (`chunk`) have up to this size; 0: as the file says")
       ->type_name("SIZE")
       ->capture_default_str();
-  command->add_option("--links", o->links, "Busiest links to print")->type_name("N")->capture_default_str();
+  command->add_option("--links", o->links, "Busiest links to print; those of the same load are one. One of links between switches is always there")->type_name("N")->capture_default_str();
   command->add_flag("--json", o->json, "Print all figures as JSON");
   command->footer(
       "Messages are fluid: each has its max-min fair share of the links on its way. No packets are made, so 1,024 GPUs take\n"

@@ -40,6 +40,7 @@
 #include "tools/railyard/expect_options.h"
 #include "tools/railyard/planted_bug_option.h"
 #include "tools/railyard/result_file.h"
+#include "tools/railyard/slow_collectives.h"
 #include "tools/railyard/write_file.h"
 #include "tools/web/page.h"
 
@@ -317,7 +318,7 @@ int run(const RunOptions& o) {
   if (o.json)
     std::puts(json_of(report, memory).c_str());
   else if (taker.empty())
-    std::fputs(report.text().c_str(), stdout);
+    std::fputs((report.text() + slow_collectives_text(session.lab(), o.file, o.sets, report.collectives)).c_str(), stdout);
   // The report is out. A file that cannot be written keeps no other one from being written.
   std::vector<std::string> unwritten = session.unwritten();
   const auto keep = [&](const std::function<void()>& write) {
