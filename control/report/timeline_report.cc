@@ -95,8 +95,10 @@ void set_path(TimelineReport& out, const build::Collective& collective, const Re
       const RankConnection& connection = collective.ranks[part.rank]->program().connections[part.connection];
       hop.from = part.rank;
       hop.to = part.peer;
-      ++hop.messages;
-      hop.bytes += part.octets;
+      if (part.kind == Kind::kMessage) {
+        ++hop.messages;
+        hop.bytes += part.octets;
+      }
       hop.ns += ps;
       hop.scale_up = connection.scale_up;
       const auto nic = [&](std::uint32_t rank, std::uint32_t c) {

@@ -55,7 +55,7 @@ std::string timeline_text(const std::string& name, const TimelineReport& t) {
     std::string links;
     for (const TimelineReport::Hop::Link& l : h.links)
       links += fmt::format("{}{} {}", links.empty() ? "; busiest links: " : ", ", l.port, percent_text(l.utilisation));
-    fmt::format_to(out, "    {} of messages from rank {} ({}) to rank {} ({}): {}, {}{}\n", time(h.ns), h.from, t.names[h.from],
+    fmt::format_to(out, "    {} of messages and acknowledgements from rank {} ({}) to rank {} ({}): {}, {}{}\n", time(h.ns), h.from, t.names[h.from],
                    h.to, t.names[h.to], count_text(h.messages), size_text(h.bytes),
                    h.scale_up ? "; over the scale-up network" : links);
   }

@@ -68,7 +68,13 @@ class Walk {
     const RankConnection& c = program(rank).connections[s.connection];
     if (s.kind == Step::Kind::kSend) {
       at = std::min(at, times(rank, step).began);
-      add({.kind = Kind::kAcknowledgement, .rank = rank, .peer = c.peer, .connection = s.connection, .octets = s.octets, .when = {at, to}});
+      // Until its last octet is at the receiver it is a message.
+      const Instant there = std::clamp(times(c.peer, s.peer_step).began, at, to);
+      PathPart part{.kind = Kind::kAcknowledgement, .rank = rank, .peer = c.peer, .connection = s.connection, .octets = s.octets, .when = {there, to}};
+      add(part);
+      part.kind = Kind::kMessage;
+      part.when = {at, there};
+      add(part);
       return;
     }
     at = std::min(at, times(c.peer, s.peer_step).began);

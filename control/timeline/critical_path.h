@@ -13,7 +13,7 @@ struct PathPart {
   enum class Kind : std::uint8_t {
     kCompute,
     kMessage,          // from being sent to being there
-    kAcknowledgement,  // of a message that had to be acknowledged before its sender went on
+    kAcknowledgement,  // from then until its sender knows: of one that had to be acknowledged before its sender went on
     kWait              // for a busy stream, or for the previous repeat
   };
   Kind kind = Kind::kCompute;

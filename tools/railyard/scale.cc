@@ -1,9 +1,14 @@
 // railyard scale: a job with more and more GPUs.
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +22,7 @@
 #include "control/spec/value.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/find_job.h"
+#include "tools/railyard/result_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -25,7 +31,9 @@ struct ScaleOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string job;
-  std::vector<int> gpus;
+  std::string gpus;
+  std::string over;
+  std::string csv;
   bool strong = false;
   bool json = false;
 };
@@ -46,6 +54,49 @@ std::vector<int> usual_sizes(int copy, int all) {
   std::vector<int> sizes;
   for (int n = copy; n <= all; n *= 2) sizes.push_back(n);
   return sizes;
+}
+
+int whole(const std::string& text) {
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || n < 1)
+    throw std::invalid_argument(fmt::format("--gpus: '{}'; expected numbers and ranges, e.g. 8,16,32 or 8..1024", text));
+  return n;
+}
+
+// "8,16" and "8..64", which doubles: 8, 16, 32, 64.
+std::vector<int> sizes_of(const std::string& text) {
+  std::vector<int> sizes;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t dots = part.find("..");
+    if (dots == part.npos) {
+      sizes.push_back(whole(part));
+      continue;
+    }
+    const int first = whole(part.substr(0, dots)), last = whole(part.substr(dots + 2));
+    if (last < first) throw std::invalid_argument(fmt::format("--gpus: {} is below {}; expected LEAST..MOST", last, first));
+    for (std::int64_t n = first; n <= last; n *= 2) sizes.push_back(static_cast<int>(n));
+  }
+  if (sizes.empty()) throw std::invalid_argument("--gpus: no number; expected e.g. 8,16,32 or 8..1024");
+  return sizes;
+}
+
+// What --gpus says, or `--over gpus=...`; empty: neither.
+std::string asked_sizes(const ScaleOptions& o) {
+  if (o.over.empty()) return o.gpus;
+  constexpr std::string_view kName = "gpus=";
+  if (!o.gpus.empty()) throw std::invalid_argument("--over: found with --gpus, which says the same; expected one of the two");
+  if (!o.over.starts_with(kName)) throw std::invalid_argument(fmt::format("--over: '{}'; expected gpus=8..1024 or gpus=8,16,32", o.over));
+  return o.over.substr(kName.size());
+}
+
+std::string csv_of(const std::vector<Row>& rows) {
+  std::string out = "gpus,copies,microbatches,step_ps,tokens_per_second,scaling_efficiency,mfu,efficiency\n";
+  for (const Row& r : rows)
+    out += fmt::format("{},{},{},{},{},{},{},{}\n", r.gpus, r.copies, r.microbatches, r.step.ps, r.tokens_per_second, r.efficiency,
+                       r.mfu ? fmt::format("{}", *r.mfu) : "", r.of_ideal);
+  return out;
 }
 
 Row estimate_size(const ScaleOptions& o, const std::string& job, int gpus, int copy, int microbatches) {
@@ -69,6 +120,10 @@ Row estimate_size(const ScaleOptions& o, const std::string& job, int gpus, int c
 }
 
 int run_scale(const ScaleOptions& o) {
+  const std::string asked = asked_sizes(o);
+  const std::string taker = taker_of_standard_output({{"--csv", o.csv}}, o.json);
+  std::optional<ResultFile> csv;
+  if (!o.csv.empty()) csv.emplace(o.csv, "--csv");
   const spec::Lab lab = spec::load(o.file, o.sets);
   const spec::CollectiveSpec& job = lab.collectives[find_job(lab, o.file, o.job)];
   const jobs::Training& t = job.job->training;
@@ -76,7 +131,7 @@ int run_scale(const ScaleOptions& o) {
   spec::CollectiveSpec ranks = job;
   ranks.traced = {};
   const int all = static_cast<int>(spec::ranks_at(lab, ranks).size());
-  const std::vector<int> sizes = o.gpus.empty() ? usual_sizes(copy, all) : o.gpus;
+  const std::vector<int> sizes = asked.empty() ? usual_sizes(copy, all) : sizes_of(asked);
   // Of strong scaling: the microbatches of all copies together stay as many.
   const int total = t.microbatches * t.parallelism.degree(jobs::Axis::kData);
   for (const int n : sizes) {
@@ -92,6 +147,8 @@ int run_scale(const ScaleOptions& o) {
     const Row& first = rows.front();
     rows.back().efficiency = rows.back().tokens_per_second / rows.back().gpus / (first.tokens_per_second / first.gpus);
   }
+  if (csv) csv->write(csv_of(rows));
+  if (!taker.empty()) return kOk;
   if (o.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (const Row& r : rows)
@@ -117,18 +174,20 @@ void add_scale(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<ScaleOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required()->type_name("FILE");
   command->add_option("--job", o->job, "Its name; needed if the file has several")->type_name("NAME");
-  command->add_option("--gpus", o->gpus, "Numbers of GPUs (default: one copy of the model, twice as many, ...)")
-      ->delimiter(',')
-      ->type_name("N,N,...");
+  command->add_option("--gpus", o->gpus, "Numbers of GPUs; N..M doubles from N up to M (default: one copy of the model, twice as many, ...)")
+      ->type_name("N,N,N..M");
+  command->add_option("--over", o->over, "The same as --gpus, written as in railyard sweep")->type_name("gpus=N..M");
+  command->add_option("--csv", o->csv, "Write the rows to FILE (CSV)")->type_name("FILE");
   command->add_flag("--strong", o->strong, "The batch stays as large: copies share its microbatches. Default (weak): each copy has as many");
   command->add_option("--set", o->sets, "Set in all of them, as in railyard run")->type_name("PATH=VALUE");
   command->add_flag("--json", o->json, "Print all figures as JSON");
   command->footer(
       "The data-parallel degree of the job follows the number of GPUs, the first of its ranks. Each row is an estimate\n"
-      "(`railyard estimate`).\n"
+      "(`railyard estimate`). FILE `-` is standard output, instead of the table.\n"
       "\n"
       "Examples:\n"
-      "  railyard scale topologies/designs/job-1024-gpus.yaml --gpus 32,64,128,256,512,1024\n"
+      "  railyard scale topologies/designs/job-1024-gpus.yaml --gpus 32..1024\n"
+      "  railyard scale LAB.yaml --over gpus=8..64 --csv scaling.csv\n"
       "  railyard scale LAB.yaml --job train --strong");
   command->callback([o, &exit_code] { exit_code = run_scale(*o); });
 }
