@@ -191,6 +191,20 @@ TEST(Timelines, SayWhetherTheNetworkIsTheBound) {
   EXPECT_NE(verdict(schedule.report).find("bound by the schedule"), std::string::npos) << verdict(schedule.report);
 }
 
+// What a sender must know to be there before it computes is a message for as long as it travels: 8 ms of 100 MB, and then some
+// microseconds until the acknowledgement is back.
+TEST(Timelines, ASlowTransferIsNoAcknowledgement) {
+  const TemporaryFile file("a.goal");
+  const Ran ran = run_trace(file,
+      "num_ranks 2\nrank 0 {\ns: send 100000000b to 1\nc: calc 500000\nc requires s\n}\nrank 1 {\nrecv 100000000b from 0\n}\n");
+  const auto& path = ran.report.collectives[0].timeline->path;
+  EXPECT_GT(path.message_ns, 7'900'000);
+  EXPECT_LT(path.acknowledgement_ns, 100'000);
+  std::int64_t listed = 0;
+  for (const auto& hop : path.hops) listed += hop.ns;
+  EXPECT_NEAR(static_cast<double>(listed), static_cast<double>(path.message_ns + path.acknowledgement_ns), 10);
+}
+
 // Recording changes nothing, and without it there is no timeline.
 TEST(Timelines, AreOnlyThereForThoseWhoAsk) {
   const std::string c = "{ name: c, collective: all-reduce, size: 1MiB }";

@@ -58,9 +58,10 @@ const std::vector<std::string> kUsualColumns{"roce/gbn/ecmp/pfc", "roce/sr/adapt
                                              "uet/rod/ecmp/trim"};
 // Those of these that any run has, and that are not 0 in all of them.
 const std::vector<std::string> kComparedMetrics{
-    "completed", "collective_time", "collective_max", "busbw",     "utilisation",  "makespan",  "goodput",
-    "jain",      "fct_p50",         "fct_p99",        "fct_max",   "out_of_order", "lost",      "retransmitted",
-    "drops",     "trimmed",         "ecn_marked",     "xoff_sent", "paused",       "max_queue", "peak_buffer"};
+    "completed", "collective_time", "collective_max", "busbw",        "efficiency", "mfu",           "tokens_per_second",
+    "utilisation", "makespan",     "goodput",        "jain",         "fct_p50",    "fct_p99",       "fct_max",
+    "out_of_order", "lost",        "retransmitted",  "drops",        "trimmed",    "ecn_marked",    "xoff_sent",
+    "paused",    "max_queue",      "peak_buffer"};
 
 // One process each.
 struct ComparedRun {

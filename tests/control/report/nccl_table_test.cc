@@ -24,6 +24,14 @@ TEST(NcclTable, HasTheColumnsOfNcclTests) {
             "# Avg bus bandwidth    : 40.14 GB/s\n");
 }
 
+TEST(NcclTable, AnEstimateComparesNoData) {
+  NcclTable t{.title = "", .type = "uint32", .redop = "sum"};
+  t.rows.push_back({.bytes = 64, .elements = 16, .time_us = 1});
+  t.estimated = true;
+  EXPECT_EQ(t.text().find("Out of bounds"), std::string::npos);
+  EXPECT_NE(t.text().find("N/A"), std::string::npos);
+}
+
 TEST(NcclTable, SaysThatElementsAreWrong) {
   NcclTable t{.title = "", .type = "uint32", .redop = "none", .root = 3};
   t.rows.push_back({.bytes = 64, .elements = 16, .time_us = 1, .wrong = 2});

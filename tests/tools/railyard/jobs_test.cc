@@ -1,4 +1,6 @@
 // `railyard estimate`, `scale` and `place`: jobs without packets.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +39,49 @@ TEST_F(Jobs, WhatARunReportsOfAJobIsInItsReport) {
               c["schedule"]["ideal_ns"].get<double>() / c["time_ns"]["median"].get<double>(), 1e-9);
 }
 
+TEST_F(Jobs, AJobThatTheNetworkBoundsIsCalledThatWithoutATimeline) {
+  const Outcome slow = railyard({"run", topology("scenarios/job-64-oversubscribed.yaml")});
+  ASSERT_EQ(slow.exit_code, kOk) << slow.err;
+  EXPECT_THAT(slow.out, HasSubstr("efficiency of train is 47."));
+  EXPECT_THAT(slow.out, HasSubstr("network-bound; an ideal network would be 2.1 times as fast; busiest links of the run: "));
+  EXPECT_THAT(railyard({"run", topology("scenarios/job-3d.yaml")}).out, testing::Not(HasSubstr("network-bound")));
+}
+
+// A quarter of the rate for all of the run: the link is busy, not three quarters idle.
+TEST_F(Jobs, UtilisationIsOfTheRateThatFaultsLeave) {
+  const auto used = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{"run", topology("scenarios/allreduce-rails.yaml"), "--json", "--set"};
+    args.insert(args.end(), more.begin(), more.end());
+    for (const auto& p : nlohmann::json::parse(railyard(args).out)["ports"])
+      if (p["node"] == "leaf-r1" && p["port"] == 1) return p["utilisation"].get<double>();
+    return 0.0;
+  };
+  EXPECT_GT(used({"faults=[{ on: leaf-r1:1 out, rate: 1/4 }]"}), 0.9);
+  EXPECT_GT(used({"faults=[]"}), 0.5);
+}
+
+TEST_F(Jobs, SlowCollectivesComeWithWhatCheckSaysOfThem) {
+  write("plain.yaml",
+        "name: plain\ntopology: { preset: rail-optimized, hosts: 4, rails: 4, spines: 2, host-link: { rate: 400Gbps }, fabric-link: { rate: "
+        "400Gbps } }\ncollectives: [{ name: sum, ranks: [h*], size: 256KiB }]\n");
+  const std::string file = (folder_ / "plain.yaml").string();
+  for (const char* command : {"run", "estimate"}) {
+    const Outcome o = railyard({command, file});
+    EXPECT_EQ(o.exit_code, kOk) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("Below half of the limit, and `railyard check` says:\n")) << command;
+    EXPECT_THAT(o.out, HasSubstr("[ranks-without-scale-up]")) << command;
+  }
+  EXPECT_THAT(railyard({"run", topology("scenarios/shared-nics.yaml")}).out, testing::Not(HasSubstr("Below half of the limit")));
+}
+
+TEST_F(Jobs, EstimatesSayWhatAJobHas) {
+  const std::string out = railyard({"estimate", topology("scenarios/job-64-oversubscribed.yaml")}).out;
+  EXPECT_THAT(out, HasSubstr("utilisation\n"));
+  EXPECT_THAT(out, testing::ContainsRegex("h1:1 and [0-9]+ alike"));
+  EXPECT_THAT(out, testing::ContainsRegex("leaf1:[0-9]+ |spine1:[0-9]+ ")) << "one of the fabric's links";
+  EXPECT_THAT(out, testing::ContainsRegex("train +job .* 64 +- +18")) << "a job has no size";
+}
+
 TEST_F(Jobs, RequestsOfInferenceAreReported) {
   const std::vector<std::string> few{"--set", "jobs.chat.inference.requests=4", "--set", "jobs.chat.inference.prompt=64"};
   const auto with = [&](std::vector<std::string> args) {
@@ -73,6 +118,19 @@ TEST_F(Jobs, ScaleFromOneCopyToAll) {
   const auto strong = nlohmann::json::parse(railyard({"scale", topology("scenarios/job-3d.yaml"), "--strong", "--json"}).out);
   EXPECT_EQ(strong[0]["microbatches"], 8);
   EXPECT_EQ(strong[1]["microbatches"], 4);
+}
+
+TEST_F(Jobs, ScaleTakesRangesAndWritesCsv) {
+  const std::string file = topology("scenarios/job-3d.yaml");
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+  const Outcome o = railyard({"scale", file, "--gpus", "4..8", "--csv", "-"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_EQ(lines(o.out), 3) << o.out;
+  EXPECT_THAT(o.out, testing::StartsWith("gpus,copies,microbatches,step_ps,tokens_per_second,scaling_efficiency,mfu,efficiency\n4,1,4,"));
+  EXPECT_EQ(railyard({"scale", file, "--over", "gpus=4,8", "--csv", "-"}).out, o.out);
+  EXPECT_THAT(railyard({"scale", file, "--gpus", "8..4"}).err, HasSubstr("4 is below 8"));
+  EXPECT_THAT(railyard({"scale", file, "--gpus", "x"}).err, HasSubstr("'x'; expected numbers and ranges"));
+  EXPECT_THAT(railyard({"scale", file, "--over", "dp=2"}).err, HasSubstr("expected gpus="));
 }
 
 TEST_F(Jobs, PlacementFindsTensorParallelismInsideHosts) {
