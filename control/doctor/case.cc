@@ -121,7 +121,7 @@ const char* words(Input input) {
     case Input::kDeadlocks:
       return "queues that wait for each other";
     case Input::kEngine:
-      return "the emulator";
+      return "the emulator's own figures";
     case Input::kInt:
       return "in-band telemetry";
     case Input::kProbes:

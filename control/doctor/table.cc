@@ -24,8 +24,8 @@ std::map<Input, std::vector<std::string>> blind_rules(const Case& c) {
 std::string blind_text(const Case& c) {
   std::string out;
   for (const auto& [input, rules] : blind_rules(c))
-    out += fmt::format("  {:<34}{}\n", fmt::format("no {}:", words(input)), fmt::join(rules, ", "));
-  return out.empty() ? out : "Not looked at:\n" + out;
+    out += fmt::format("  {}: {}\n", words(input), fmt::join(rules, ", "));
+  return out.empty() ? out : "Not looked at, for lack of:\n" + out;
 }
 
 std::string heading(const Found& f) {

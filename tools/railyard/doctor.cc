@@ -11,6 +11,7 @@
 #include "control/doctor/readers/capture.h"
 #include "control/doctor/readers/gathered.h"
 #include "control/doctor/table.h"
+#include "control/lab/version.h"
 #include "control/report/compare.h"
 #include "control/spec/input_error.h"
 #include "control/spec/load.h"
@@ -57,10 +58,23 @@ nlohmann::ordered_json report_of_lab(const std::string& lab) {
   return nlohmann::ordered_json::parse(files.at("report.json").get<std::string>());
 }
 
+// What counters mean may change with the version. "0.1.0" of "0.1.0+5e13dad258": a build changes nothing of it.
+void check_version(const nlohmann::ordered_json& report, const std::string& file) {
+  const auto run = report.find("run");
+  if (run == report.end() || !run->contains("version")) return;
+  const auto base = [](const std::string& version) { return version.substr(0, version.find('+')); };
+  const std::string found = base((*run)["version"].get<std::string>()), expected = base(lab::version());
+  if (found != expected)
+    throw InputError(fmt::format("{}: run.version: a report of version {}; expected {}, which this program writes: run the lab again",
+                                 file, found, expected));
+}
+
 nlohmann::ordered_json report_of(const DoctorOptions& o) {
   if (is_lab_file(o.what)) return report_of_file(o);
   if (is_lab_name(o.what)) return report_of_lab(o.what);
-  return report::read_report(o.what);
+  nlohmann::ordered_json report = report::read_report(o.what);
+  check_version(report, o.what);
+  return report;
 }
 
 // The links of a fabric file, as a Case reads them.

@@ -57,7 +57,7 @@ std::vector<Diagnosis> find_cable_swapped(const Case& c) {
 }  // namespace
 
 const Rule rules::kCableSwapped{"cable-swapped", "NICs of a host are plugged into each other's switches: a rail is swapped.",
-                                "Cables against the plan: LLDP neighbours, `railyard validate`.",
+                                "Cables against the plan: LLDP neighbours, `railyard doctor --plan`.",
                                 "The other hosts are wrong.", find_cable_swapped, {Input::kLinks}};
 
 }  // namespace railyard::doctor

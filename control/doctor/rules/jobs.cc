@@ -49,7 +49,7 @@ std::vector<Diagnosis> find_ring_latency(const Case& c) {
 // Messages of tensor parallelism hold computing up, so a part of what a rank sends is enough to slow it down.
 std::vector<Diagnosis> find_tensor_across_hosts(const Case& c) {
   constexpr double kInefficient = 0.75;
-  constexpr double kLeastShare = 0.25;
+  constexpr double kWorthIt = 0.25;
   std::vector<Diagnosis> out;
   for (const Json& j : c.collectives()) {
     const Json& training = below(below(j, "schedule"), "training");
@@ -59,7 +59,7 @@ std::vector<Diagnosis> find_tensor_across_hosts(const Case& c) {
     if (across <= 0 || efficiency <= 0 || efficiency >= kInefficient) continue;
     double all = 0;
     for (const char* kind : {"tp", "cp", "ep", "pp", "dp"}) all += number(sent, kind);
-    if (across < kLeastShare * all) continue;
+    if (across < kWorthIt * all) continue;
     out.push_back({text(j, "name"),
                    0.85,
                    {fmt::format("tensor-parallel groups ({}) span hosts; a rank sends {:.0f} MB a step in them, {:.0f} % of all that it "

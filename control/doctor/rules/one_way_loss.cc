@@ -1,5 +1,8 @@
 // Packets that one end of a link has sent and the other has not received, though the link is up.
 #include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,25 +31,41 @@ bool is_noticed(const Case& c, const PortCase& p) {
   return false;
 }
 
+// What is on its way over most other links when the counters are read, and so may be over this one.
+std::uint64_t usual_missing(const Case& c, const PortCase& than) {
+  std::vector<std::uint64_t> all;
+  for (const PortCase& p : c.ports())
+    if (p.other != nullptr && &p != &than && p.tx() > 0) all.push_back(Case::missing(p));
+  if (all.empty()) return 0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::ranges::nth_element(all, middle);
+  return *middle;
+}
+
 std::vector<Diagnosis> find_one_way_loss(const Case& c) {
   // Some are on their way when the counters are read. If a transport has missed packets, fewer will do.
+  constexpr std::uint64_t kTimesUsual = 6;
   constexpr std::uint64_t kLeast = 64, kLeastNoticed = 5;
   constexpr std::uint64_t kOneIn = 2000;
-  std::vector<Diagnosis> out;
+  std::vector<std::pair<double, Diagnosis>> found;  // with the share that is missing
   for (const PortCase& p : c.ports()) {
     if (p.other == nullptr || was_down(p)) continue;
     // What arrived damaged or too long was received.
     const std::uint64_t seen =
         p.other->dropped("fcs_error") + p.other->dropped("giant") + p.other->dropped("too_short");
     const std::uint64_t missing = Case::missing(p);
-    const std::uint64_t least = is_noticed(c, p) ? kLeastNoticed : kLeast;
+    const std::uint64_t least = is_noticed(c, p) ? std::max(kLeastNoticed, kTimesUsual * usual_missing(c, p)) : kLeast;
     if (missing < least + seen || (missing - seen) * kOneIn < p.tx()) continue;
     const std::uint64_t n = missing - seen;
-    out.push_back({p.direction(),
-                   p.other->rx() == 0 ? 0.95 : 0.9,
-                   {fmt::format("{} sent {} packets, {} received {}: {} are missing, and neither end counted an error",
-                                p.name(), p.tx(), p.peer, p.other->rx(), n)}});
+    found.push_back({static_cast<double>(n) / static_cast<double>(p.tx()),
+                     {p.direction(),
+                      p.other->rx() == 0 ? 0.95 : 0.9,
+                      {fmt::format("{} sent {} packets, {} received {}: {} are missing, and neither end counted an error",
+                                   p.name(), p.tx(), p.peer, p.other->rx(), n)}}});
   }
+  std::ranges::stable_sort(found, std::greater{}, &std::pair<double, Diagnosis>::first);
+  std::vector<Diagnosis> out;
+  for (auto& [share, diagnosis] : found) out.push_back(std::move(diagnosis));
   return out;
 }
 

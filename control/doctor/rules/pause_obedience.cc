@@ -6,8 +6,10 @@
 namespace railyard::doctor {
 namespace {
 
-// Who obeys is paused for far longer than this for each XOFF.
-bool is_hardly_paused(const ClassCase& there) { return there.paused_ns < 200 * there.xoff_received; }
+// Who obeys is paused for far longer than this for each XOFF. Who got none is not paused.
+bool is_hardly_paused(const ClassCase& there) {
+  return there.xoff_received == 0 || there.paused_ns < 200 * there.xoff_received;
+}
 
 template <class Judge>
 std::vector<Diagnosis> each_class(const Case& c, Judge judge) {
@@ -56,6 +58,15 @@ std::vector<Diagnosis> find_pfc_lost(const Case& c) {
 std::vector<Diagnosis> find_pfc_one_sided(const Case& c) {
   return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
                           std::vector<Diagnosis>& out) {
+    // Headroom is for what comes after a pause frame, and none was sent.
+    if (here.dropped("headroom_full") > 0 && here.xoff_sent == 0) {
+      out.push_back({p.link(),
+                     0.9,
+                     {fmt::format("{} dropped {} packets of class {} in its headroom and sent no pause frame: it sends no PFC for "
+                                  "this class",
+                                  p.name(), here.dropped("headroom_full"), k)}});
+      return;
+    }
     if (there.pfc_not_enabled == 0) return;
     out.push_back({p.link(),
                    0.95,
@@ -101,7 +112,7 @@ const Rule rules::kPfcLost{"pfc-lost", "Pause frames do not arrive.",
                            "The link in this direction, and devices that filter MAC control frames.",
                            "The other end counts as many as were sent.", find_pfc_lost, {Input::kLinks}};
 const Rule rules::kPfcOneSided{"pfc-one-sided",
-                               "One end of a link sends PFC for a priority, the other does not take it.",
+                               "PFC of a priority is on at one end of a link only.",
                                "Switch PFC on for the same priorities at both ends.",
                                "Both ends count pauses of this priority.", find_pfc_one_sided, {Input::kLinks}};
 const Rule rules::kHeadroomSmall{"headroom-small",

@@ -135,18 +135,21 @@ std::vector<Diagnosis> find_pcie_limit(const Case& c) {
   constexpr double kFramed = 0.85;  // headers leave more than this of the rate with packets of 1 KB
   std::vector<Diagnosis> out;
   add_stalled(c, out);
+  // A flow's limit is the lesser of its two ends': that of a NIC is the largest of its flows, in either direction.
   std::map<std::string, double> limits;
   for (const Json& f : c.flows())
-    if (number(f, "offered_bps") <= 0) limits[text(f, "src")] = std::max(limits[text(f, "src")], number(f, "limit_bps"));
+    if (number(f, "offered_bps") <= 0)
+      for (const char* end : {"src", "dst"}) limits[text(f, end)] = std::max(limits[text(f, end)], number(f, "limit_bps"));
   for (const auto& [nic, limit] : limits) {
     const PortCase* at = c.before(nic);
     if (at == nullptr || at->other == nullptr || limit <= 0 || limit >= kFramed * at->rate_bps) continue;
-    const double used = at->other->utilisation;
+    const bool sends = at->other->utilisation >= at->utilisation;
+    const double used = std::max(at->other->utilisation, at->utilisation);
     if (used * at->rate_bps < 0.7 * limit) continue;
     out.push_back({node_of(nic),
                    0.8,
-                   {fmt::format("{} sends at {:.0f} % of its link's {:.0f} Gb/s; its slot leaves {:.0f} Gb/s", nic,
-                                used * 100, at->rate_bps / 1e9, limit / 1e9)}});
+                   {fmt::format("{} {} at {:.0f} % of its link's {:.0f} Gb/s; its slot leaves {:.0f} Gb/s", nic,
+                                sends ? "sends" : "receives", used * 100, at->rate_bps / 1e9, limit / 1e9)}});
   }
   return out;
 }

@@ -56,7 +56,7 @@ TEST_F(Doctor, CountersOfRealDevices) {
   const Outcome host = railyard({"doctor", "--from", "h1.txt"});
   EXPECT_EQ(host.exit_code, kOk) << host.err;
   EXPECT_THAT(host.out, HasSubstr("1. frame-errors at h1:1"));
-  EXPECT_THAT(host.out, HasSubstr("Not looked at:"));
+  EXPECT_THAT(host.out, HasSubstr("Not looked at, for lack of:"));
 }
 
 TEST_F(Doctor, ACaptureShowsMarksWithoutCnps) {
