@@ -61,7 +61,7 @@ nlohmann::ordered_json report_of_lab(const std::string& lab) {
 // What counters mean may change with the version. "0.1.0" of "0.1.0+5e13dad258": a build changes nothing of it.
 void check_version(const nlohmann::ordered_json& report, const std::string& file) {
   const auto run = report.find("run");
-  if (run == report.end() || !run->contains("version")) return;
+  if (run == report.end() || !run->contains("version") || !(*run)["version"].is_string()) return;
   const auto base = [](const std::string& version) { return version.substr(0, version.find('+')); };
   const std::string found = base((*run)["version"].get<std::string>()), expected = base(lab::version());
   if (found != expected)

@@ -287,5 +287,52 @@ TEST(Rules, EachHasANameOfItsOwnAndSaysWhatWouldRefuteIt) {
   }
 }
 
+// leaf1 maps class 3 to class 1, and packets go both ways: both links differ at both ends, and leaf1 is an end of both.
+TEST(Rules, ADeviceWithAnotherMapIsNamedNotItsNeighbours) {
+  const auto other_map = [](Json& r) {
+    for (const std::size_t port : {0u, 1u}) {
+      auto& classes = r["ports"][port]["classes"];
+      for (const char* way : {"rx", "tx"}) {
+        classes[1][way]["packets"] = 10'000;
+        classes[3][way]["packets"] = 0;
+      }
+    }
+    for (const std::size_t port : {2u, 3u})
+      for (const char* way : {"rx", "tx"}) class3(r, port)[way]["packets"] = 10'000;
+  };
+  EXPECT_THAT(found(other_map), ElementsAre("dscp-rewritten at leaf1"));
+}
+
+TEST(Rules, AnEndThatSendsNoPausesIsNotCalledSmallHeadroom) {
+  EXPECT_THAT(found([](Json& r) { class3(r, 0)["drops"]["headroom_full"] = 40; }), ElementsAre("pfc-one-sided at leaf1:1-h1:1"));
+}
+
+TEST(Rules, PacketsOnTheirWayOverAllLinksAreNotLostOnOne) {
+  const auto noticed = [](Json& r, int at_first, int at_second) {
+    class3(r, 0)["rx"]["packets"] = 10'000 - at_first;
+    class3(r, 3)["rx"]["packets"] = 10'000 - at_second;
+    r["flows"] = Json::array({{{"name", "t"},
+                               {"src", "h1"},
+                               {"dst", "h2"},
+                               {"transport", "roce"},
+                               {"roce", {{"retransmitted_packets", 9}}}}});
+  };
+  EXPECT_THAT(found([&](Json& r) { noticed(r, 6, 7); }), IsEmpty());
+  EXPECT_THAT(found([&](Json& r) { noticed(r, 6, 80); }), ElementsAre("one-way-loss at leaf1:2 -> h2:1"));
+}
+
+// h1 -> h2 is bound by the slot of h2: its other flow is, too, and that of h1 is not.
+TEST(Rules, ASlotThatLimitsAReceiverIsTheReceivers) {
+  const auto flow = [](const char* from, const char* to, double limit) {
+    return Json{{"name", "t"}, {"src", from}, {"dst", to}, {"limit_bps", limit}, {"offered_bps", nullptr}, {"transport", "roce"}};
+  };
+  EXPECT_THAT(found([&](Json& r) {
+                for (auto& p : r["ports"]) p["rate_bps"] = 100e9;
+                for (const std::size_t port : {1u, 3u}) r["ports"][port]["utilisation"] = 0.6;
+                r["flows"] = Json::array({flow("h1:1", "h2:1", 62e9), flow("h2:1", "h3:1", 62e9), flow("h3:1", "h1:1", 98e9)});
+              }),
+              testing::Contains("pcie-limit at h2"));
+}
+
 }  // namespace
 }  // namespace railyard::doctor
