@@ -23,7 +23,7 @@ std::uint64_t moved(const PortCase& p) {
   return std::min(more, fewer);
 }
 
-constexpr std::uint64_t kLeast = 5;
+constexpr std::uint64_t kLeastMoved = 5;
 
 // Directions of links whose two ends count different classes. Whoever gets packets in a wrong class may pass them on in one
 // that its neighbour finds wrong again: only where that begins, if it begins anywhere. Where packets go both ways it may not.
@@ -31,7 +31,7 @@ std::vector<const PortCase*> wrong_links(const Case& c) {
   std::vector<const PortCase*> all, first;
   std::set<std::string> receivers;
   for (const PortCase& p : c.ports())
-    if (p.other != nullptr && moved(p) >= kLeast) {
+    if (p.other != nullptr && moved(p) >= kLeastMoved) {
       all.push_back(&p);
       receivers.insert(p.other->node);
     }

@@ -146,7 +146,6 @@ TEST_F(Jobs, PlacementFindsTensorParallelismInsideHosts) {
   EXPECT_EQ(railyard({"check", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.placement=" + (folder_ / "ranks.csv").string()}).exit_code, kOk);
 }
 
-<<<<<<< HEAD
 // The schedule of a job, run as a trace: as many messages of the same bytes, and all of them right.
 TEST_F(Jobs, RunAgainAsATrace) {
   const std::string fabric =
@@ -170,8 +169,6 @@ TEST_F(Jobs, RunAgainAsATrace) {
   EXPECT_THAT(error(kUsage, {"convert", "step.goal", "-", "--to", "csv", "--job", "step"}), HasSubstr("applies to fabric files (.yaml)"));
 }
 
-=======
->>>>>>> ea34cbc4 (place: the file's order of axes first, racks compared, hosts for mpirun, Slurm and torchrun)
 TEST_F(Jobs, PlacementOnStandardOutputSaysWhatElseIsNeeded) {
   const Outcome o = railyard({"place", topology("scenarios/job-3d.yaml"), "--set", "jobs.step.parallelism.order=[dp, pp, cp, tp]",
                               "--hosts", "-", "--format", "slurm"});
