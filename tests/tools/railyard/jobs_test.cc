@@ -74,6 +74,18 @@ TEST_F(Jobs, SlowCollectivesComeWithWhatCheckSaysOfThem) {
   EXPECT_THAT(railyard({"run", topology("scenarios/shared-nics.yaml")}).out, testing::Not(HasSubstr("Below half of the limit")));
 }
 
+// What they show stands in them as expectations. The time of fnn-2x2 is that of its steps one after the other, with the exchange of
+// the second layer beside the backward pass of the first.
+TEST_F(Jobs, DemonstrationsMeetTheirExpectations) {
+  for (const char* name : {"fnn-2x2", "bubbles", "pipeline-schedules", "long-context"}) {
+    const Outcome o = railyard({"run", topology(std::string("scenarios/") + name + ".yaml")});
+    EXPECT_EQ(o.exit_code, kOk) << name << ": " << o.err;
+    EXPECT_THAT(o.out, testing::ContainsRegex("Expectations: ([0-9]+) of ")) << name;
+  }
+  EXPECT_EQ(railyard({"run", topology("scenarios/bubbles.yaml"), "--set", "topology.fabric-link.rate=400Gbps"}).exit_code, kMissed)
+      << "placement does not matter there";
+}
+
 TEST_F(Jobs, EstimatesSayWhatAJobHas) {
   const std::string out = railyard({"estimate", topology("scenarios/job-64-oversubscribed.yaml")}).out;
   EXPECT_THAT(out, HasSubstr("utilisation\n"));
