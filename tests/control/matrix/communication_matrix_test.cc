@@ -106,7 +106,7 @@ TEST(CommunicationMatrix, OfAJobIsThatOfItsScheduleAsATrace) {
   for (const std::string job : {"parallelism: { tp: 4, dp: 2 }", "parallelism: { tp: 2, pp: 2, dp: 2 }, microbatches: 4, sharding: zero-1",
                            "parallelism: { cp: 2, dp: 4 }, sharding: zero-3",
                            "parallelism: { tp: 2, dp: 4, order: [dp, tp, cp, pp] }, protocol: ll"}) {
-    const spec::Lab lab = two_hosts("jobs: [ { name: j, model: gpt2-124m, segments: 2, " + job + " } ]");
+    const spec::Lab lab = two_hosts("jobs: [ { name: j, model: gpt2-124m, segments: 2, sequence: 64, " + job + " } ]");
     const spec::CollectiveSpec& said = lab.collectives[0];
     const test::TemporaryFile file("step.goal");
     file.put(jobs::write_goal(jobs::expanded(spec::ordinary_step(said), spec::trace_options(lab, said))));
