@@ -480,13 +480,12 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
     const std::lock_guard lock(attached_mutex_);
     for (const Attached& a : attached_) {
       const OutsidePortCounters c = a.device->counters();
-      r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.host_ring_full,
-                               c.no_memory, c.not_sent});
+      r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.host_ring_full, c.no_memory, c.not_sent});
     }
   }
   for (const Trunk& t : trunks_)
-    r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
-                        t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
+    r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)), t.end->trunk_counters(),
+                        report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
   report::use_lowered_rates(*lab_, r, faults_->lowered_rates());
   // Of a live lab: what it records, or has recorded.
