@@ -251,8 +251,8 @@ TEST(TrainingErrors, StepsOfAbsurdLengthAreRefused) {
   t.model.layers = 1000;
   t.microbatches = 1000;
   EXPECT_EQ(check(t).error().key, "microbatches");
-  EXPECT_EQ(check(t).error().text, "a step has about 16000004 operations; expected at most 8388608: fewer microbatches, segments or ranks");
-  t.segments = 500;
+  EXPECT_EQ(check(t).error().text, "a step has about 16000004 operations; expected at most 2097152: fewer microbatches, segments or ranks");
+  t.segments = 125;
   EXPECT_TRUE(check(t));
   t = training(1, 1, 65'536, 1);
   t.model.layers = 10'000;
@@ -263,12 +263,12 @@ TEST(TrainingErrors, StepsOfAbsurdLengthAreRefused) {
 TEST(TrainingErrors, TheErasOfAJobHaveOneGraph) {
   Training t = training(2, 1, 4, 1);
   t.model.layers = 400;
-  t.microbatches = 300;
+  t.microbatches = 75;
   t.storage.steps = 10;
   t.storage.failures = {{.step = 2, .elastic = Elastic::kSmallerBatch, .rank = 0}};
   ASSERT_TRUE(check(t));
   EXPECT_EQ(eras(t).error().key, "failures");
-  t.microbatches = 150;
+  t.microbatches = 30;
   EXPECT_TRUE(eras(t));
 }
 
