@@ -5,7 +5,7 @@
 
 namespace railyard::jobs {
 
-// A graph of as many operations takes some 500 MB of memory. The step of 1,024 GPUs that we ship has an eighth of them.
+// A graph of as many operations takes 0.5 GB of memory, and a run of it 1 GB. The step of 1,024 GPUs that we ship has an eighth of them.
 inline constexpr double kMostTrainingOperations = 1 << 21;
 
 // Operations of all ranks in a step, without those of storage: not fewer than make_graph() makes, and at most half as many again.

@@ -45,7 +45,7 @@ TEST(TimelineText, SaysWhereTheTimeWentAndWhatWasWaitedFor) {
             "  job: critical path of iteration 1, 10 ms: compute 8 ms (80.0 %), messages 2 ms (20.0 %)\n"
             "    6 ms of compute at rank 0 (h1)\n"
             "    2 ms of compute at rank 1 (h<2)\n"
-            "    2 ms of messages from rank 0 (h1) to rank 1 (h<2): 48, 24 MB; busiest links: leaf1:2 20.0 %, h1:1 19.0 %\n");
+            "    2 ms of messages and acknowledgements from rank 0 (h1) to rank 1 (h<2): 48, 24 MB; busiest links: leaf1:2 20.0 %, h1:1 19.0 %\n");
 }
 
 TEST(TimelineText, OfManyRanksNamesTheMostIdle) {

@@ -161,6 +161,7 @@ TEST_F(Jobs, PlacementFindsTensorParallelismInsideHosts) {
 // The schedule of a job, run as a trace: as many messages of the same bytes, and all of them right.
 TEST_F(Jobs, RunAgainAsATrace) {
   const std::string fabric =
+      "name: again\n"
       "topology: { preset: rail-optimized, hosts: 2, rails: 4, spines: 2 }\n"
       "hosts: { default: { gpus: 4, scale-up: { rate: 3600Gbps } } }\n";
   write("job.yaml", fabric + "jobs: [{ name: step, model: gpt2-124m, segments: 2, parallelism: { tp: 2, pp: 2, dp: 2 }, microbatches: 2, gpu: a100 }]\n");
