@@ -38,6 +38,7 @@ ClassCase class_of(const Json& c) {
           .pause_share = number(c, "pause_share"),
           .paused_ns = count(c, "paused_ns"),
           .deepest = count(c, "max_depth_bytes"),
+          .headroom_cells = count(c, "max_headroom_cells"),
           .first_ce = instant(c, "first_ce_ns"),
           .first_xoff = instant(c, "first_xoff_ns"),
           .storms = count(c, "storms_detected"),

@@ -27,6 +27,7 @@ struct ClassCase {
   double pause_share = 0;             // of the load interval
   std::uint64_t paused_ns = 0;
   std::uint64_t deepest = 0;                 // octets
+  std::uint64_t headroom_cells = 0;          // the most that were used
   std::optional<std::int64_t> first_ce{};    // ns
   std::optional<std::int64_t> first_xoff{};  // ns
   std::uint64_t storms = 0;                  // that the PFC watchdog has seen

@@ -59,7 +59,7 @@ std::vector<Diagnosis> find_pfc_one_sided(const Case& c) {
   return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
                           std::vector<Diagnosis>& out) {
     // Headroom is for what comes after a pause frame, and none was sent.
-    if (here.dropped("headroom_full") > 0 && here.xoff_sent == 0) {
+    if (here.dropped("headroom_full") > 0 && here.xoff_sent == 0 && here.headroom_cells > 0) {
       out.push_back({p.link(),
                      0.9,
                      {fmt::format("{} dropped {} packets of class {} in its headroom and sent no pause frame: it sends no PFC for "
@@ -78,9 +78,16 @@ std::vector<Diagnosis> find_pfc_one_sided(const Case& c) {
 std::vector<Diagnosis> find_headroom_small(const Case& c) {
   return each_class(c, [](const PortCase& p, const ClassCase& here, const ClassCase& there, std::size_t k,
                           std::vector<Diagnosis>& out) {
-    if (here.dropped("headroom_full") == 0 || are_lost(here, there) || there.pfc_not_enabled > 0 ||
-        is_hardly_paused(there))
+    if (here.dropped("headroom_full") == 0 || are_lost(here, there) || there.pfc_not_enabled > 0) return;
+    // Not one frame fits: then nothing comes to be paused for.
+    if (here.xoff_sent == 0 && here.headroom_cells == 0) {
+      out.push_back({p.name(),
+                     0.8,
+                     {fmt::format("{} dropped {} packets of class {}: its headroom has no room for a frame", p.name(),
+                                  here.dropped("headroom_full"), k)}});
       return;
+    }
+    if (is_hardly_paused(there)) return;
     out.push_back({p.name(),
                    0.8,
                    {fmt::format("{} dropped {} packets of class {} in its headroom, though {} was paused", p.name(),

@@ -304,7 +304,12 @@ TEST(Rules, ADeviceWithAnotherMapIsNamedNotItsNeighbours) {
 }
 
 TEST(Rules, AnEndThatSendsNoPausesIsNotCalledSmallHeadroom) {
-  EXPECT_THAT(found([](Json& r) { class3(r, 0)["drops"]["headroom_full"] = 40; }), ElementsAre("pfc-one-sided at leaf1:1-h1:1"));
+  const auto drops = [](Json& r, int cells) {
+    class3(r, 0)["drops"]["headroom_full"] = 40;
+    class3(r, 0)["max_headroom_cells"] = cells;
+  };
+  EXPECT_THAT(found([&](Json& r) { drops(r, 800); }), ElementsAre("pfc-one-sided at leaf1:1-h1:1"));
+  EXPECT_THAT(found([&](Json& r) { drops(r, 0); }), ElementsAre("headroom-small at leaf1:1")) << "no frame fits";
 }
 
 TEST(Rules, PacketsOnTheirWayOverAllLinksAreNotLostOnOne) {
