@@ -132,8 +132,9 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   report::set_messages(r, messages);
   const double octets = static_cast<double>(r.bytes) * r.factor;
   const double framing = report::framing_share(programs, c, false, {}, lab.framing(lab.port(s.what->nics[0])));
-  r.limit_bps = report::busbw_limit(lab, on_links, octets, framing);
-  set_job(r, lab, s, times, report::busbw_limit(lab, on_links, octets, 1));
+  const auto rate_of = [&](const spec::PortName& nic) { return lab.rate(lab.port(nic)); };
+  r.limit_bps = report::busbw_limit(lab.spec(), rate_of, on_links, octets, framing);
+  set_job(r, lab, s, times, report::busbw_limit(lab.spec(), rate_of, on_links, octets, 1));
   if (!r.completed) r.stalled = s.state;
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;
   return r;

@@ -39,8 +39,6 @@ const char* word(Status status) noexcept {
       return "implemented";
     case Status::kDeviation:
       return "deviation";
-    case Status::kNotYet:
-      return "not implemented yet";
     case Status::kNotApplicable:
       return "not applicable";
   }

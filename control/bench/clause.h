@@ -32,10 +32,9 @@ const char* label(Profile profile) noexcept;  // "smoke, not a draft result"
 enum class Status : std::uint8_t {
   kImplemented,
   kDeviation,      // it runs, and lacks something that the draft asks for, other than size
-  kNotYet,         // it does not run; the reason says what is missing
   kNotApplicable,  // an emulator cannot have it
 };
-const char* word(Status status) noexcept;  // "implemented", "deviation", "not implemented yet", "not applicable"
+const char* word(Status status) noexcept;  // "implemented", "deviation", "not applicable"
 
 // A value of a parameter: "DLB => { policy: adaptive, per: flowlet }" has a name, others are their own.
 struct SweepValue {

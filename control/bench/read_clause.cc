@@ -26,12 +26,11 @@ namespace {
 using spec::Tree;
 
 Status status_of(const Tree& at) {
-  const std::string& said = at.as_text("implemented, deviation, not-yet or not-applicable");
+  const std::string& said = at.as_text("implemented, deviation or not-applicable");
   if (said == "implemented") return Status::kImplemented;
   if (said == "deviation") return Status::kDeviation;
-  if (said == "not-yet") return Status::kNotYet;
   if (said == "not-applicable") return Status::kNotApplicable;
-  at.fail(fmt::format("unknown status '{}'; expected implemented, deviation, not-yet or not-applicable", said));
+  at.fail(fmt::format("unknown status '{}'; expected implemented, deviation or not-applicable", said));
 }
 
 std::vector<SweepValue> values_of(const Tree& list) {

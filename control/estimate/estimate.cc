@@ -16,6 +16,7 @@
 #include "control/build/planned_collectives.h"
 #include "control/estimate/flow_network.h"
 #include "control/estimate/storage_estimate.h"
+#include "control/report/collective_limit.h"
 #include "control/report/framing.h"
 #include "control/report/tensor_groups.h"
 #include "control/spec/collective_ranks.h"
@@ -35,7 +36,9 @@ constexpr double kTogetherPs = 1000;
 class Fluid {
  public:
   Fluid(const spec::Lab& lab, std::vector<build::PlannedCollective> planned)
-      : lab_(lab), network_(lab), max_min_(capacities()), carried_(network_.links(), 0), planned_(std::move(planned)) {}
+      : lab_(lab), network_(lab), max_min_(capacities()), carried_(network_.links(), 0), planned_(std::move(planned)) {
+    for (const spec::LinkSpec& l : lab.links) rates_of_[l.a] = rates_of_[l.b] = l.rate;
+  }
 
   std::expected<Estimate, std::string> run() {
     for (std::uint32_t c = 0; c < planned_.size(); ++c)
@@ -380,6 +383,17 @@ class Fluid {
 
   // ---- Results -----------------------------------------------------------------------------------------------------
 
+  double limit(std::uint32_t number) const {
+    const build::PlannedCollective& p = planned_[number];
+    const spec::CollectiveSpec& c = lab_.collectives[p.spec];
+    const auto through = build::nics_of_connections(p);
+    std::vector<report::RankOnLinks> ranks;
+    for (std::uint32_t r = 0; r < p.programs.size(); ++r) ranks.push_back({&p.programs[r], p.nics[r], through[r]});
+    return report::busbw_limit(
+        lab_, [&](const spec::PortName& nic) { return rates_of_.at(nic); }, ranks,
+        static_cast<double>(c.size.n) * spec::busbw_factor(lab_, c, p.rank_nics()), 1 / collectives_[number].per_octet);
+  }
+
   Estimate result() const {
     Estimate out;
     out.messages = messages_;
@@ -414,6 +428,7 @@ class Fluid {
         e.busbw_bps = static_cast<double>(e.bytes) * 8e12 / static_cast<double>(e.time.ps) *
                       spec::busbw_factor(lab_, c, planned_[n].rank_nics());
         if (c.computes()) e.busbw_bps = 0;
+        if (e.busbw_bps > 0) e.limit_bps = limit(n);
       }
       e.figures = report::job_figures(c, e.time.ps / 1000);
       if (e.figures) {
@@ -443,6 +458,7 @@ class Fluid {
   FlowNetwork network_;
   MaxMin max_min_;
   std::vector<double> carried_;  // by link: octets
+  std::map<spec::PortName, BitRate> rates_of_;  // of links, by their ends
   std::vector<build::PlannedCollective> planned_;
   std::vector<Collective> collectives_;
   std::vector<Rank> ranks_;  // of all collectives

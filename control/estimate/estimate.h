@@ -34,6 +34,7 @@ struct CollectiveEstimate {
   std::uint64_t bytes = 0;
   Duration time{};         // of one repeat, of a job an ordinary step: from its start until all ranks have their results
   double busbw_bps = 0;    // 0: it has none
+  double limit_bps = 0;    // of busbw, as reports define it (report/collective_limit.h), of full packets
   std::optional<report::JobFigures> figures;
   std::optional<report::StorageFigures> storage;
   double computed = 0;     // share of the time that ranks compute, all together

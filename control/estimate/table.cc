@@ -118,6 +118,7 @@ nlohmann::ordered_json json(const std::vector<Named>& all) {
       Json one{{"name", c.name},   {"collective", c.collective}, {"algorithm", c.algorithm}, {"transport", c.transport},
                {"ranks", c.ranks}, {"bytes", c.bytes},           {"time_ps", c.time.ps},     {"utilisation", c.computed}, {"scale_up", c.scale_up}};
       one["busbw_bps"] = c.busbw_bps > 0 ? Json(c.busbw_bps) : Json(nullptr);
+      one["framing_limit_bps"] = c.limit_bps > 0 ? Json(c.limit_bps) : Json(nullptr);
       if (c.figures) {
         one["ideal_ns"] = c.figures->ideal_ns;
         one["efficiency"] = c.figures->efficiency ? Json(*c.figures->efficiency) : Json(nullptr);

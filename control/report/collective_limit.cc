@@ -40,7 +40,8 @@ double time_of_uplinks(const spec::Lab& lab, const std::map<spec::PortName, Link
 
 }  // namespace
 
-double busbw_limit(const build::BuiltLab& lab, const std::vector<RankOnLinks>& ranks, double octets, double framing) {
+double busbw_limit(const spec::Lab& lab, const std::function<BitRate(const spec::PortName&)>& rate_of, const std::vector<RankOnLinks>& ranks,
+                   double octets, double framing) {
   std::map<spec::PortName, LinkLoad> nics;
   double least = 0;  // s
   for (const RankOnLinks& rank : ranks) {
@@ -51,18 +52,18 @@ double busbw_limit(const build::BuiltLab& lab, const std::vector<RankOnLinks>& r
       LinkLoad& load = in_host ? pipe : nics[rank.through.empty() ? rank.nic : rank.through[step.connection]];
       (step.receives() ? load.received : load.sent) += step.octets;
     }
-    const auto& scale_up = lab.spec().hosts.at(lab.spec().find(rank.nic.node)->profile).scale_up;
+    const auto& scale_up = lab.hosts.at(lab.find(rank.nic.node)->profile).scale_up;
     const auto share = rank.program->reducer_latency
                            ? std::ranges::count(rank.program->connections, true, &RankConnection::scale_up)
                            : 1;
     if (scale_up && share > 0) least = std::max(least, 8 * pipe.most() / static_cast<double>(scale_up->rate.bps * share));
   }
   for (const auto& [nic, load] : nics)
-    if (const BitRate rate = lab.rate(lab.port(nic)); rate.bps > 0) {
-      const auto bus = static_cast<double>(spec::pcie_rate(lab.spec(), *lab.spec().find(nic.node)).value_or(rate).bps);
+    if (const BitRate rate = rate_of(nic); rate.bps > 0) {
+      const auto bus = static_cast<double>(spec::pcie_rate(lab, *lab.find(nic.node)).value_or(rate).bps);
       least = std::max(least, 8 * load.most() / std::min(static_cast<double>(rate.bps) * framing, bus));
     }
-  return least > 0 ? 8 * octets / std::max(least, time_of_uplinks(lab.spec(), nics)) : 0;
+  return least > 0 ? 8 * octets / std::max(least, time_of_uplinks(lab, nics)) : 0;
 }
 
 }  // namespace railyard::report

@@ -347,8 +347,9 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   }
   set_messages(r, messages);
   const double octets = static_cast<double>(r.bytes) * r.factor;
-  r.limit_bps = busbw_limit(lab, on_links, octets, share);
-  set_job(r, working, c, busbw_limit(lab, on_links, octets, 1));
+  const auto rate_of = [&](const spec::PortName& nic) { return lab.rate(lab.port(nic)); };
+  r.limit_bps = busbw_limit(lab.spec(), rate_of, on_links, octets, share);
+  set_job(r, working, c, busbw_limit(lab.spec(), rate_of, on_links, octets, 1));
   if (c.is_job()) {
     std::vector<StepTime> steps;
     for (const CollectiveReport::Repeat& i : r.iterations) steps.push_back({i.start_ns, i.time_ns});

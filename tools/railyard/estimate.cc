@@ -48,9 +48,7 @@ int run_estimate(const EstimateOptions& o) {
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     fmt::print("{}{}", i > 0 ? "\n" : "", estimate::text(all[i], o.links));
-    std::vector<EstimatedBusbw> busbw;
-    for (const estimate::CollectiveEstimate& c : all[i].of.collectives) busbw.push_back({c.name, c.busbw_bps});
-    fmt::print("{}", slow_estimates_text(o.files[i], o.sets, busbw));
+    fmt::print("{}", slow_estimates_text(o.files[i], o.sets, all[i].of.collectives));
     if (!labs[i].traffic.empty() || !labs[i].faults.empty())
       fmt::print("\nThe lab has traffic or faults, which an estimate leaves out.\n");
   }

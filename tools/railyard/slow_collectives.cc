@@ -54,19 +54,16 @@ std::string slow_collectives_text(build::BuiltLab& lab, const std::string& file,
   }
 }
 
-std::string slow_estimates_text(const std::string& file, const std::vector<std::string>& sets, std::span<const EstimatedBusbw> estimates) {
-  if (std::ranges::none_of(estimates, [](const EstimatedBusbw& e) { return e.bps > 0; })) return "";
+std::string slow_estimates_text(const std::string& file, const std::vector<std::string>& sets,
+                                std::span<const estimate::CollectiveEstimate> estimates) {
+  std::set<std::string> slow;
+  for (const estimate::CollectiveEstimate& e : estimates)
+    if (e.busbw_bps < kSlowCollective * e.limit_bps) slow.insert(e.name);
+  if (slow.empty()) return "";
   try {
     spec::LabAndDocument loaded = spec::load_with_document(file, sets);
     build::BuiltLab lab(std::move(loaded.lab), build::Outputs::kLeaveAlone);
-    std::set<std::string> slow;
-    for (const build::Collective& c : lab.collectives()) {
-      const report::CollectiveReport r = report::collective_report(lab, c);
-      const auto estimate = std::ranges::find(estimates, r.name, &EstimatedBusbw::name);
-      if (estimate != estimates.end() && estimate->bps > 0 && r.limit_bps > 0 && estimate->bps < kSlowCollective * r.limit_bps)
-        slow.insert(r.name);
-    }
-    return slow.empty() ? "" : findings_text(lab, loaded.document, slow);
+    return findings_text(lab, loaded.document, slow);
   } catch (const std::exception&) {
     return "";  // a pipe, which can be read only once, or a lab that is too large to be built
   }

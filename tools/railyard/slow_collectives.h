@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/estimate/estimate.h"
 #include "control/report/collective_report.h"
 
 namespace railyard::tools {
@@ -18,11 +19,8 @@ inline constexpr double kSlowCollective = 0.5;
 std::string slow_collectives_text(build::BuiltLab& lab, const std::string& file, const std::vector<std::string>& sets,
                                   std::span<const report::CollectiveReport> collectives);
 
-// The same for estimated busbw (bit/s, by name).
-struct EstimatedBusbw {
-  std::string name;
-  double bps = 0;
-};
-std::string slow_estimates_text(const std::string& file, const std::vector<std::string>& sets, std::span<const EstimatedBusbw> estimates);
+// The same for estimates.
+std::string slow_estimates_text(const std::string& file, const std::vector<std::string>& sets,
+                                std::span<const estimate::CollectiveEstimate> estimates);
 
 }  // namespace railyard::tools
