@@ -16,9 +16,9 @@ namespace {
 
 using spec::RankAt;
 
-// All GPUs that the job may use, host by host as they are named.
-std::vector<RankAt> gpus(const spec::Lab& lab, const spec::CollectiveSpec& job) {
-  spec::CollectiveSpec all = job;
+// All GPUs that it may use, host by host as they are named.
+std::vector<RankAt> gpus(const spec::Lab& lab, const spec::CollectiveSpec& work) {
+  spec::CollectiveSpec all = work;
   all.traced = {};
   return spec::ranks_at(lab, all);
 }
@@ -57,17 +57,19 @@ std::vector<RankAt> in_order(const spec::Lab& lab, const std::vector<RankAt>& al
 }
 
 // The same with other ranks and another order of axes.
-std::expected<Placement, std::string> try_one(const spec::Lab& lab, std::size_t job, Placement p) {
+std::expected<Placement, std::string> try_one(const spec::Lab& lab, std::size_t work, Placement p) {
   spec::Lab changed = lab;
-  spec::CollectiveSpec c = lab.collectives[job];
+  spec::CollectiveSpec c = lab.collectives[work];
   c.placed.clear();
   for (const RankAt& r : p.ranks) c.placed.push_back({r.nic.node, r.nic.port, r.gpu});
-  jobs::Training& t = c.job->training;
-  t.parallelism.order = p.order;
-  auto graph = jobs::make_graph(t);
-  auto matches = jobs::check(graph);
-  RAILYARD_ASSERT(matches.has_value(), "a schedule of our own fits together");
-  c.traced = {std::make_shared<const jobs::JobGraph>(std::move(graph)), std::make_shared<const jobs::Matches>(std::move(*matches))};
+  if (c.is_job()) {
+    jobs::Training& t = c.job->training;
+    t.parallelism.order = p.order;
+    auto graph = jobs::make_graph(t);
+    auto matches = jobs::check(graph);
+    RAILYARD_ASSERT(matches.has_value(), "a schedule of our own fits together");
+    c.traced = {std::make_shared<const jobs::JobGraph>(std::move(graph)), std::make_shared<const jobs::Matches>(std::move(*matches))};
+  }
   changed.collectives = {std::move(c)};
   const auto estimated = estimate(changed);
   if (!estimated) return std::unexpected(estimated.error());
@@ -115,11 +117,11 @@ std::optional<Racks> racks_of(const Advice& advice, const std::vector<RankAt>& b
 
 }  // namespace
 
-std::expected<Advice, std::string> advise(const spec::Lab& lab, std::size_t job) {
-  const spec::CollectiveSpec& said = lab.collectives[job];
-  const jobs::Parallelism& p = said.job->training.parallelism;
-  const auto ranks = static_cast<std::size_t>(p.ranks());
+std::expected<Advice, std::string> advise(const spec::Lab& lab, std::size_t work) {
+  const spec::CollectiveSpec& said = lab.collectives[work];
+  const jobs::Parallelism p = said.is_job() ? said.job->training.parallelism : jobs::Parallelism{};
   const std::vector<RankAt> all = gpus(lab, said);
+  const std::size_t ranks = said.is_job() ? static_cast<std::size_t>(p.ranks()) : spec::ranks_at(lab, said).size();
   std::map<HostOrder, std::vector<RankAt>> at;
   for (const HostOrder hosts : {HostOrder::kAsSaid, HostOrder::kByLeaf, HostOrder::kAcrossLeaves}) {
     std::vector<RankAt> ordered = in_order(lab, all, hosts);
@@ -139,7 +141,7 @@ std::expected<Advice, std::string> advise(const spec::Lab& lab, std::size_t job)
       if (axes != own) orders.push_back(axes);
     } while (std::ranges::next_permutation(axes).found);
     for (const std::vector<jobs::Axis>& order : orders) {
-      auto one = try_one(lab, job, {.hosts = hosts, .order = whole_order(p, order), .ranks = there});
+      auto one = try_one(lab, work, {.hosts = hosts, .order = whole_order(p, order), .ranks = there});
       if (!one) return std::unexpected(one.error());
       tried.push_back(std::move(*one));
     }

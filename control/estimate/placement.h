@@ -1,4 +1,5 @@
-// Where the ranks of a job should be: orders of parallelism and of hosts, tried one after the other.
+// Where the ranks of a job, a trace or a collective should be: orders of hosts, and of a job's parallelism, tried one after the
+// other.
 #pragma once
 
 #include <array>
@@ -14,15 +15,15 @@
 
 namespace railyard::estimate {
 
-// In which order a job takes the GPUs that its `ranks` name. Hosts that share a scale-up network count as one.
+// In which order its ranks are at the GPUs (or NICs) that `ranks` names. Hosts that share a scale-up network count as one.
 enum class HostOrder { kAsSaid, kByLeaf, kAcrossLeaves };
 std::string_view name(HostOrder order) noexcept;  // "as said", "leaf by leaf", "across leaves"
 
 struct Placement {
   HostOrder hosts = HostOrder::kAsSaid;
-  std::array<jobs::Axis, 4> order{};
+  std::array<jobs::Axis, 4> order{};  // of a job
   std::vector<spec::RankAt> ranks;  // by rank
-  Duration step{};
+  Duration step{};                    // the time of a step of a job, of a repeat of the others
 };
 
 // The axes of `order` that have a degree above one: where the others are changes nothing.
@@ -52,8 +53,9 @@ struct Advice {
   std::vector<jobs::Axis> used(const Placement& placement) const { return used_axes(parallelism, placement.order); }
 };
 
-// Tries all orders of the axes that have a degree above one, with each order of hosts; each placement once. Error: as
-// estimate(). `job`: its place in lab.collectives; a job.
-std::expected<Advice, std::string> advise(const spec::Lab& lab, std::size_t job);
+// Tries all orders of the axes of a job that have a degree above one, with each order of hosts; each placement once. A trace and
+// a collective have no axes: the ranks of their files follow each other. Error: as estimate(). `work`: its place in
+// lab.collectives; no job of inference.
+std::expected<Advice, std::string> advise(const spec::Lab& lab, std::size_t work);
 
 }  // namespace railyard::estimate

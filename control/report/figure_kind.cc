@@ -23,6 +23,7 @@ FigureKind kind_of(std::string_view name) {
   if (name.starts_with("fct_") || name.starts_with("latency_")) return {kNanoseconds, kLower};
   if (name.ends_with("_ns")) return {kNanoseconds, kNeither, of_completed};
   if (name.ends_with("_bps")) return {kBitsPerSecond, kNeither};
+  if (name.ends_with("_efficiency")) return {kShare, kHigher};
   if (name.ends_with("_bytes")) return {kBytes, kNeither};
   return {kCount, kNeither, of_completed};
 }

@@ -13,9 +13,11 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/sweep/machine_memory.h"
 #include "dataplane/base/file_descriptor.h"
 
 namespace railyard::sweep {
@@ -80,10 +82,13 @@ struct Process {
     return begin == text.npos ? text : text.substr(begin + 1);
   }
 
-  Ended end() {
+  // `most_octets`: that it had in memory.
+  Ended end(std::uint64_t& most_octets) {
     int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    rusage used{};
+    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
     }
+    most_octets = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
     pid = -1;
     Ended e{index, WIFEXITED(status) ? WEXITSTATUS(status) : -1, std::move(output), last_words()};
     if (WIFSIGNALED(status))
@@ -97,9 +102,16 @@ struct Process {
 void run_all(const std::vector<std::vector<std::string>>& commands, std::size_t parallel,
              const std::function<void(Ended)>& done) {
   std::vector<std::unique_ptr<Process>> running;
+  MemoryRoom room;
+  const auto has_room = [&] {
+    if (running.empty()) return true;
+    std::vector<std::uint64_t> have;
+    for (const auto& p : running) have.push_back(resident_octets(p->pid));
+    return room.for_one_more(MachineMemory::now(), have);
+  };
   std::size_t next = 0;
   while (next < commands.size() || !running.empty()) {
-    while (next < commands.size() && running.size() < std::max<std::size_t>(1, parallel)) {
+    while (next < commands.size() && running.size() < std::max<std::size_t>(1, parallel) && has_room()) {
       auto process = std::make_unique<Process>();
       process->index = next;
       process->begin(commands[next++]);
@@ -110,7 +122,10 @@ void run_all(const std::vector<std::vector<std::string>>& commands, std::size_t 
     if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) fail_with_errno("poll");
     for (std::size_t i = 0; i < waits.size(); ++i) {
       if (waits[i].revents == 0 || running[i]->read_on()) continue;
-      done(running[i]->end());
+      std::uint64_t most_octets = 0;
+      Ended ended = running[i]->end(most_octets);
+      room.ended(most_octets);
+      done(std::move(ended));
       running[i].reset();
     }
     std::erase(running, nullptr);

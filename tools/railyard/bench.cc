@@ -44,6 +44,7 @@ struct BenchOptions {
   std::string output;
   std::string html;
   std::size_t jobs = 0;
+  std::string resume;
   bool list = false;
   bool estimate = false;
   bool clauses = false;
@@ -176,11 +177,12 @@ int run_bench(const BenchOptions& o) {
     if (o.estimate) return kOk;
   }
   const bool shows = !o.json && taker.empty() && isatty(STDERR_FILENO) != 0;
+  const std::optional<KeptRuns> kept = kept_runs(o.resume);
   ExitCode code = kOk;
   for (bench::ClauseResult& r : result.clauses) {
     if (!r.not_run.empty()) continue;
     if (shows) fmt::print(stderr, "\r{}: {:<60}\n", r.clause->id, r.clause->title);
-    code = worse(code, run_clause(r, o.jobs, shows));
+    code = worse(code, run_clause(r, {.parallel = o.jobs, .shows = shows, .kept = kept ? &*kept : nullptr}));
   }
   const std::string text = json_text(bench::json(result), 2);
   if (o.json)
@@ -212,6 +214,7 @@ void add_bench(CLI::App* command, int& exit_code) {
   command->add_option("-o,--output", o->output, "Write the results to FILE (JSON, fabric-bench/1)")->type_name("FILE");
   command->add_option("--html", o->html, "Write the report as a page")->type_name("FILE");
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
+  add_resume_option(*command, o->resume);
   command->add_flag("--list", o->list, "List the clauses that run, with the number of runs and the KPIs");
   command->add_flag("--estimate", o->estimate, "Print how long the clauses take on this machine, and run nothing but a short pilot");
   command->add_flag("--clauses", o->clauses, "List all clauses of the draft: implemented, deviation, or why not");

@@ -32,7 +32,7 @@ struct Planned {
 
 // A moment within an iteration is known from a run without what happens then: it is the same until that moment. Such runs are
 // made once for all cases that differ in the moment only.
-void find_moments(const bench::Plan& plan, std::vector<Planned>& trials, std::size_t jobs, bool shows) {
+void find_moments(const bench::Plan& plan, std::vector<Planned>& trials, const HowToRun& how) {
   std::map<Words, std::vector<std::size_t>> without;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto& moment = plan.cases[trials[i].of_case].moment;
@@ -48,7 +48,7 @@ void find_moments(const bench::Plan& plan, std::vector<Planned>& trials, std::si
     commands.push_back(command);
     of.push_back(&list);
   }
-  run_all(commands, jobs, shows, [&](const RunResult& run) {
+  run_all(commands, how, [&](const RunResult& run) {
     for (const std::size_t i : *of[run.index]) {
       const bench::Moment& moment = *plan.cases[trials[i].of_case].moment;
       const auto set = run.failure.empty() ? moment.set(run.report) : std::nullopt;
@@ -72,11 +72,11 @@ std::vector<Planned> planned(const bench::Plan& plan) {
 
 }  // namespace
 
-ExitCode run_clause(bench::ClauseResult& r, std::size_t jobs, bool shows) {
+ExitCode run_clause(bench::ClauseResult& r, const HowToRun& how) {
   ExitCode code = kOk;
   const bench::Plan& plan = r.plan;
   std::vector<Planned> all = planned(plan);
-  find_moments(plan, all, jobs, shows);
+  find_moments(plan, all, how);
   std::vector<Words> commands;
   std::vector<std::size_t> run_of;  // of each command
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -88,7 +88,7 @@ ExitCode run_clause(bench::ClauseResult& r, std::size_t jobs, bool shows) {
     run_of.push_back(i);
   }
   std::vector<bench::Trial> trials(all.size());
-  run_searched(plan.search, commands, {}, jobs, shows, [&](SearchedRun run) {
+  run_searched(plan.search, commands, {}, how, [&](SearchedRun run) {
     const std::size_t i = run_of[run.run.index];
     if (!run.run.failure.empty()) code = worse(code, exit_code_of(run.run));
     all[i].failure = std::move(run.run.failure);
@@ -116,7 +116,7 @@ bench::Speed measured_speed(const std::filesystem::path& pilot) {
   const spec::Lab lab = spec::load(pilot);
   const double hops = bench::expected_hops(lab, bench::facts_of(lab));
   double cpu_seconds = 0;
-  run_all({{pilot.string()}}, 1, false, [&](const RunResult& run) {
+  run_all({{pilot.string()}}, {.parallel = 1}, [&](const RunResult& run) {
     if (run.failure.empty()) cpu_seconds = run.report["engine"]["cpu_seconds"].get<double>();
   });
   return bench::speed_of(hops, cpu_seconds);

@@ -35,6 +35,7 @@ struct BlastOptions {
   bool pairs = false;
   std::size_t most = 20000;  // runs
   std::size_t jobs = 0;
+  std::string resume;
   std::size_t rows = 40;
   std::string csv;
   std::string html;
@@ -83,7 +84,7 @@ std::string picoseconds(Duration d) { return fmt::format("{}ps", d.ps); }
 
 RunResult run_one(const std::vector<std::string>& command, std::size_t jobs) {
   RunResult out;
-  run_all({command}, jobs, false, [&](RunResult r) { out = std::move(r); });
+  run_all({command}, {.parallel = jobs}, [&](RunResult r) { out = std::move(r); });
   return out;
 }
 
@@ -147,7 +148,8 @@ blast::Result blast_file(const BlastOptions& o, const std::string& file, const s
                        .lasts = lasts,
                        .job_ns = blast::job_time(without)};
   std::vector<std::optional<blast::Cost>> costs(elements.size());
-  run_all(runs, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult r) {
+  const std::optional<KeptRuns> kept = kept_runs(o.resume);
+  run_all(runs, {.parallel = o.jobs, .shows = !o.json && isatty(STDERR_FILENO) != 0, .kept = kept ? &*kept : nullptr}, [&](RunResult r) {
     if (r.exit_code == kUnbalanced) code = kUnbalanced;
     const blast::Element& e = elements[r.index];
     if (r.report.is_null()) {
@@ -213,6 +215,7 @@ void add_blast(CLI::App* command, int& exit_code) {
                    "For how long, or `unlimited` (default: a third of the load, and twice the time that routing takes)")
       ->type_name("TIME");
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
+  add_resume_option(*command, o->resume);
   command->add_option("--rows", o->rows, "Maximum number of rows of a table")->type_name("N")->capture_default_str();
   command->add_option("--csv", o->csv, "Write all failures to FILE, one row each (CSV)")->type_name("FILE");
   command->add_option("--html", o->html, "Write a page to FILE: the topology coloured by cost, and all tables")

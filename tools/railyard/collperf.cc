@@ -289,7 +289,7 @@ int run_collperf(const CollperfOptions& o) {
       row = estimated(file.path(), all, row.bytes, element);
     }
   else
-    run_all(commands, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult run) {
+    run_all(commands, {.parallel = o.jobs, .shows = !o.json && isatty(STDERR_FILENO) != 0}, [&](RunResult run) {
       code = worse(code, exit_code_of(run));
       failures[run.index] = run.failure;
       if (run.report.is_object())

@@ -321,7 +321,7 @@ int compare_transports(CompareTransportsOptions o) {
   std::vector<std::vector<std::string>> misses(runs.size());
   ExitCode code = kOk;
   std::vector<std::vector<RunDone>> done(table.blocks.size(), std::vector<RunDone>(columns.size()));
-  run_searched(table.search, commands, reports, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun run) {
+  run_searched(table.search, commands, reports, {.parallel = o.jobs, .shows = !o.json && isatty(STDERR_FILENO) != 0}, [&](SearchedRun run) {
     const RunResult& ended = run.run;
     failures[ended.index] = ended.failure;
     code = worse(code, exit_code_of(ended));

@@ -48,7 +48,7 @@ nlohmann::ordered_json report_of_file(const DoctorOptions& o) {
   std::vector<std::string> command{o.what};
   for (const std::string& s : o.sets) command.insert(command.end(), {"--set", s});
   RunResult result;
-  run_all({command}, 1, false, [&](RunResult r) { result = std::move(r); });
+  run_all({command}, {.parallel = 1}, [&](RunResult r) { result = std::move(r); });
   if (result.report.is_null()) throw InputError(fmt::format("{}: {}", o.what, result.failure));
   return std::move(result.report);
 }

@@ -35,6 +35,7 @@ struct HuntOptions {
   std::size_t most_traffic = 3;
   std::size_t most_faults = 1;
   std::size_t jobs = 0;
+  std::string resume;
   std::string output;
   bool json = false;
 };
@@ -54,7 +55,7 @@ std::vector<std::string> without_workload(const HuntOptions& o) {
 class HuntRunner {
  public:
   HuntRunner(const HuntOptions& o, const hunt::Space& space, hunt::Hurt hurt)
-      : o_(o), space_(space), hurt_(hurt), base_(without_workload(o)) {}
+      : o_(o), kept_(kept_runs(o.resume)), space_(space), hurt_(hurt), base_(without_workload(o)) {}
 
   std::vector<std::string> sets_of(const hunt::Case& c) const {
     std::vector<std::string> sets = base_;
@@ -76,7 +77,7 @@ class HuntRunner {
       }
       commands.push_back(command(sets));
     }
-    run_all(commands, o_.jobs, false, [&](RunResult r) {
+    run_all(commands, {.parallel = o_.jobs, .kept = kept_ ? &*kept_ : nullptr}, [&](RunResult r) {
       if (r.exit_code == kUnbalanced) unbalanced = true;
       const auto& [i, lab] = labs[r.index];
       if (r.report.is_object())
@@ -94,7 +95,7 @@ class HuntRunner {
     std::vector<std::string> words = command(sets_of(c));
     words.emplace_back("--digest");
     std::string out;
-    run_all({words}, 1, false, [&](RunResult r) {
+    run_all({words}, {.parallel = 1}, [&](RunResult r) {
       if (r.report.is_object() && r.report["trace_digest"].is_string()) out = r.report["trace_digest"];
     });
     return out;
@@ -111,6 +112,7 @@ class HuntRunner {
   }
 
   const HuntOptions& o_;
+  std::optional<KeptRuns> kept_;
   const hunt::Space& space_;
   hunt::Hurt hurt_;
   std::vector<std::string> base_;
@@ -191,6 +193,7 @@ void add_hunt(CLI::App* command, int& exit_code) {
       ->check(CLI::IsMember({"roce", "uet"}));
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor); no effect on results")
       ->type_name("N");
+  add_resume_option(*command, o->resume);
   command->add_option("-o,--output", o->output, "Write the worst case to FILE, a fabric file that railyard run replays")
       ->type_name("FILE");
   command->add_flag("--json", o->json, "Print the outcome as JSON");

@@ -1,4 +1,4 @@
-// railyard place: where the ranks of a job should be.
+// railyard place: where the ranks of a job, a trace or a collective should be.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -80,22 +80,23 @@ Json json_of(const estimate::Advice& advice, const std::string& job) {
 void print_racks(const estimate::Advice& advice) {
   if (!advice.racks) return;
   const estimate::Racks& r = *advice.racks;
-  const std::string order = names_of(advice.used(advice.at_present()));
-  fmt::print("\nRacks (order {}): same rack {}, cross-rack {}: the {} takes {:.1f} % longer.\n", order, time_text(r.same),
+  const std::vector<jobs::Axis> order = advice.used(advice.at_present());
+  fmt::print("\nRacks{}: same rack {}, cross-rack {}: the {} takes {:.1f} % longer.\n",
+             order.empty() ? std::string() : fmt::format(" (order {})", names_of(order)), time_text(r.same),
              time_text(r.across), r.across >= r.same ? "latter" : "former", 100 * r.difference());
   if (r.is_finding())
-    fmt::print("Finding: racks change the step by more than {:.0f} %. Put this job's hosts {}.\n", 100 * estimate::Racks::kFinding,
+    fmt::print("Finding: racks change the time by more than {:.0f} %. Put its hosts {}.\n", 100 * estimate::Racks::kFinding,
                r.across >= r.same ? "into as few racks as possible" : "into several racks");
 }
 
 // What to do with it; empty: nothing is quicker.
-std::string advice_text(const estimate::Advice& advice, const PlaceOptions& o, const std::string& job) {
+std::string advice_text(const estimate::Advice& advice, const PlaceOptions& o, const spec::CollectiveSpec& work) {
   const estimate::Placement& best = advice.tried.front();
   if (best.step >= advice.at_present().step) return "";
   std::string sets;
-  if (!advice.has_order_of_now(best)) sets += fmt::format(" --set 'jobs.{}.parallelism.order=[{}]'", job, names_of(best.order));
+  if (!advice.has_order_of_now(best)) sets += fmt::format(" --set 'jobs.{}.parallelism.order=[{}]'", work.name, names_of(best.order));
   if (best.ranks != advice.at_present().ranks)
-    sets += fmt::format(" --set jobs.{}.placement={}", job, o.ranks.empty() || o.ranks == "-" ? "FILE" : o.ranks);
+    sets += fmt::format(" --set {}.{}.placement={}", work.is_job() ? "jobs" : "collectives", work.name, o.ranks.empty() || o.ranks == "-" ? "FILE" : o.ranks);
   if (best.ranks != advice.at_present().ranks && o.ranks.empty()) sets += ", FILE by --ranks";
   return "Use it:" + sets;
 }
@@ -107,20 +108,21 @@ std::string note_of(const estimate::Advice& advice, const std::string& job) {
   return fmt::format("# Together with jobs.{}.parallelism.order: [{}]\n", job, names_of(best.order));
 }
 
-void print_table(const estimate::Advice& advice, const PlaceOptions& o, const spec::Lab& lab, const std::string& job) {
+void print_table(const estimate::Advice& advice, const PlaceOptions& o, const spec::Lab& lab, const spec::CollectiveSpec& work) {
   const std::size_t all = advice.tried.size();
   const std::size_t shown = std::min(o.rows, all);
-  fmt::print("{} of {}: {} placement{}, estimated without queues{}\n\n", job, lab.name, all, all == 1 ? "" : "s",
+  fmt::print("{} of {}: {} placement{}, estimated without queues{}\n\n", work.name, lab.name, all, all == 1 ? "" : "s",
              shown < all ? fmt::format("; the quickest {}", shown) : std::string());
-  fmt::print("  {:<14}  {:<16} {:>12} {:>10}\n", "hosts", "order of ranks", "step", "");
+  fmt::print("  {:<14}  {:<16} {:>12} {:>10}\n", "hosts", "order of ranks", work.is_job() ? "step" : "time", "");
   const auto line = [&](const estimate::Placement& p, bool is_now) {
-    fmt::print("  {:<14}  {:<16} {:>12} {:>10}{}\n", name(p.hosts), names_of(advice.used(p)), time_text(p.step),
+    const std::string order = names_of(advice.used(p));
+    fmt::print("  {:<14}  {:<16} {:>12} {:>10}{}\n", name(p.hosts), order.empty() ? "as said" : order, time_text(p.step),
                is_now ? "" : signed_percent(against(p, advice.at_present())), is_now ? "  now" : "");
   };
   for (std::size_t i = 0; i < shown; ++i) line(advice.tried[i], i == advice.now);
   if (shown <= advice.now) line(advice.at_present(), true);
   print_racks(advice);
-  const std::string use = advice_text(advice, o, job);
+  const std::string use = advice_text(advice, o, work);
   fmt::print("\n{}.\n", use.empty() ? "None is quicker than what the file says" : use);
 }
 
@@ -130,18 +132,18 @@ int run_place(const PlaceOptions& o) {
   if (!o.ranks.empty()) ranks.emplace(o.ranks, "--ranks");
   if (!o.hosts.empty()) hosts.emplace(o.hosts, "--hosts");
   const spec::Lab lab = spec::load(o.file, o.sets);
-  const std::size_t job = find_job(lab, o.file, o.job);
-  const std::string& job_name = lab.collectives[job].name;
-  const auto advice = estimate::advise(lab, job);
+  const std::size_t number = find_work(lab, o.file, o.job);
+  const spec::CollectiveSpec& work = lab.collectives[number];
+  const auto advice = estimate::advise(lab, number);
   if (!advice) throw InputError(fmt::format("{}: {}", o.file, advice.error()));
   if (o.json) {
-    std::puts(json_text(json_of(*advice, job_name), 2).c_str());
+    std::puts(json_text(json_of(*advice, work.name), 2).c_str());
   } else if (taker.empty()) {
-    print_table(*advice, o, lab, job_name);
-  } else if (const std::string use = advice_text(*advice, o, job_name); !use.empty()) {
+    print_table(*advice, o, lab, work);
+  } else if (const std::string use = advice_text(*advice, o, work); !use.empty()) {
     fmt::print(stderr, "railyard: {}\n", use);  // standard output is a file's
   }
-  const std::string note = note_of(*advice, job_name);
+  const std::string note = note_of(*advice, work.name);
   if (ranks) ranks->write(estimate::rank_file(advice->tried.front(), note));
   if (hosts) hosts->write(estimate::host_file(advice->tried.front(), kStarters.at(o.format), note));
   return kOk;
@@ -152,7 +154,7 @@ int run_place(const PlaceOptions& o) {
 void add_place(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<PlaceOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required()->type_name("FILE");
-  command->add_option("--job", o->job, "Its name; needed if the file has several")->type_name("NAME");
+  command->add_option("--job", o->job, "Its name, or that of a trace or a collective; needed if the file has several")->type_name("NAME");
   command->add_option("--set", o->sets, "Set before, as in railyard run")->type_name("PATH=VALUE");
   command->add_option("--rows", o->rows, "Placements to print, the quickest first")->type_name("N")->capture_default_str();
   command->add_option("--ranks", o->ranks, "Write the quickest to FILE: rank, host, GPU (CSV), as `placement:` reads it")->type_name("FILE");
@@ -165,13 +167,14 @@ void add_place(CLI::App* command, int& exit_code) {
   command->add_flag("--json", o->json, "Print all placements as JSON");
   command->footer(
       "Tries each order of the job's axes (tp, cp, dp, pp) with hosts as the file says, leaf by leaf, and across leaves, and\n"
-      "estimates each without queues (`railyard estimate`). If the quickest has another order of axes, the files name it in\n"
-      "their first line. FILE `-` is standard output, instead of the table. NCCL's files of the same hosts: `railyard export\n"
-      "nccl-topology`, `railyard export nccl-hca`.\n"
+      "estimates each without queues (`railyard estimate`). Traces and collectives have no axes: of them, orders of hosts.\n"
+      "If the quickest has another order of axes, the files name it in their first line. FILE `-` is standard output, instead of\n"
+      "the table. NCCL's files of the same hosts: `railyard export nccl-topology`, `railyard export nccl-hca`.\n"
       "\n"
       "Examples:\n"
       "  railyard place topologies/scenarios/job-3d.yaml\n"
       "  railyard place LAB.yaml --job train --ranks ranks.csv --hosts hosts.txt\n"
+      "  railyard place topologies/scenarios/chakra-trace.yaml\n"
       "  mpirun --hostfile hosts.txt ...\n"
       "  railyard place LAB.yaml --hosts tasks.txt --format slurm && SLURM_HOSTFILE=tasks.txt srun --distribution=arbitrary ...\n"
       "  railyard place LAB.yaml --hosts - --format torchrun   # torchrun has no host file: the options of each host");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -80,31 +82,43 @@ std::vector<std::string> missed(const nlohmann::ordered_json& report) {
   return lines;
 }
 
-void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t parallel, bool shows,
-             const std::function<void(RunResult)>& done) {
+void run_all(const std::vector<std::vector<std::string>>& runs, const HowToRun& how, const std::function<void(RunResult)>& done) {
+  const auto hand_over = [&](std::size_t index, const sweep::Ended& ended) {
+    RunResult result{index, ended.exit_code, {}, {}};
+    result.failure = failure_of(ended, result.report);
+    done(std::move(result));
+  };
   std::vector<std::vector<std::string>> commands;
-  for (const std::vector<std::string>& run : runs) {
+  std::vector<std::size_t> number;  // of commands: the run that each is
+  std::vector<std::optional<std::filesystem::path>> file;  // where it is kept
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto kept_at = how.kept != nullptr ? how.kept->file_of(runs[i]) : std::nullopt;
+    if (const auto before = kept_at ? KeptRuns::read(*kept_at) : std::nullopt) {
+      hand_over(i, *before);
+      continue;
+    }
     std::vector<std::string>& command = commands.emplace_back();
     command = {"/proc/self/exe", "run"};
-    command.insert(command.end(), run.begin(), run.end());
+    command.insert(command.end(), runs[i].begin(), runs[i].end());
     command.insert(command.end(), {"--json", "--quiet"});
+    number.push_back(i);
+    file.push_back(std::move(kept_at));
   }
+  const std::string kept_text =
+      commands.size() < runs.size() ? fmt::format(", {} kept from before", runs.size() - commands.size()) : "";
   std::size_t ended_runs = 0;
   const auto began = std::chrono::steady_clock::now();
-  sweep::run_all(
-      commands, parallel != 0 ? parallel : std::max(1u, std::thread::hardware_concurrency()), [&](sweep::Ended ended) {
-        if (shows) {
-          ++ended_runs;
-          const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-          fmt::print(stderr, "\r  {} of {} runs{}   ", ended_runs, runs.size(),
-                     time_left_text(elapsed * static_cast<double>(runs.size() - ended_runs) /
-                                    static_cast<double>(ended_runs)));
-        }
-        RunResult result{ended.index, ended.exit_code, {}, {}};
-        result.failure = failure_of(ended, result.report);
-        done(std::move(result));
-      });
-  if (shows) fmt::print(stderr, "\r{:60}\r", "");
+  sweep::run_all(commands, how.parallel != 0 ? how.parallel : std::max(1u, std::thread::hardware_concurrency()), [&](sweep::Ended ended) {
+    if (how.shows) {
+      ++ended_runs;
+      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      fmt::print(stderr, "\r  {} of {} runs{}{}   ", ended_runs, commands.size(), kept_text,
+                 time_left_text(elapsed * static_cast<double>(commands.size() - ended_runs) / static_cast<double>(ended_runs)));
+    }
+    if (const auto& where = file[ended.index]) KeptRuns::keep(*where, ended);
+    hand_over(number[ended.index], ended);
+  });
+  if (how.shows) fmt::print(stderr, "\r{:60}\r", "");
 }
 
 }  // namespace railyard::tools

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/base/exit_code.h"
+#include "tools/railyard/kept_runs.h"
 
 namespace railyard::tools {
 
@@ -38,9 +39,14 @@ struct RunDone {
 };
 RunDone done_of(const nlohmann::ordered_json& report);
 
-// Each run is what stands behind `railyard run`: a file and options; --json is added. At most `parallel` at a time (0:
-// one per processor). What came of each is handed over as it ends; `shows`: how many have, on standard error.
-void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t parallel, bool shows,
-             const std::function<void(RunResult)>& done);
+struct HowToRun {
+  std::size_t parallel = 0;        // at most so many at a time; 0: one per processor
+  bool shows = false;              // how many have ended, and how long the others will take, on standard error
+  const KeptRuns* kept = nullptr;  // where results are kept and found; nullptr: nowhere
+};
+
+// Each run is what stands behind `railyard run`: a file and options; --json is added. What came of each is handed over as it
+// ends.
+void run_all(const std::vector<std::vector<std::string>>& runs, const HowToRun& how, const std::function<void(RunResult)>& done);
 
 }  // namespace railyard::tools

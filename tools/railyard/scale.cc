@@ -20,6 +20,7 @@
 #include "control/spec/input_error.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
+#include "control/sweep/plot.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/find_job.h"
 #include "tools/railyard/result_file.h"
@@ -34,6 +35,7 @@ struct ScaleOptions {
   std::string gpus;
   std::string over;
   std::string csv;
+  std::string plot;
   bool strong = false;
   bool json = false;
 };
@@ -99,6 +101,23 @@ std::string csv_of(const std::vector<Row>& rows) {
   return out;
 }
 
+// Scaling efficiency, MFU, efficiency of a step and tokens/s over the number of GPUs.
+std::string plot_of(const std::vector<Row>& rows, const std::string& file) {
+  sweep::Table table{.spec = file, .dimensions = {{"gpus", {}}}, .seeds = {1}, .metrics = {"scaling_efficiency"}, .rows = {}, .search = {}};
+  if (rows.front().mfu) table.metrics.emplace_back("mfu");
+  table.metrics.insert(table.metrics.end(), {"efficiency", "tokens_per_second"});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& r = rows[i];
+    table.dimensions[0].values.push_back(fmt::format("{}", r.gpus));
+    std::vector<sweep::Cell> cells{{{r.efficiency}}};
+    if (r.mfu) cells.push_back({{*r.mfu}});
+    cells.push_back({{r.of_ideal}});
+    cells.push_back({{r.tokens_per_second}});
+    table.rows.push_back({.point = {i}, .cells = std::move(cells), .runs = 1, .failures = {}});
+  }
+  return sweep::plot_svg(table);
+}
+
 Row estimate_size(const ScaleOptions& o, const std::string& job, int gpus, int copy, int microbatches) {
   std::vector<std::string> sets = o.sets;
   sets.push_back(fmt::format("jobs.{}.parallelism.dp={}", job, gpus / copy));
@@ -121,9 +140,10 @@ Row estimate_size(const ScaleOptions& o, const std::string& job, int gpus, int c
 
 int run_scale(const ScaleOptions& o) {
   const std::string asked = asked_sizes(o);
-  const std::string taker = taker_of_standard_output({{"--csv", o.csv}}, o.json);
-  std::optional<ResultFile> csv;
+  const std::string taker = taker_of_standard_output({{"--csv", o.csv}, {"--plot", o.plot}}, o.json);
+  std::optional<ResultFile> csv, plot;
   if (!o.csv.empty()) csv.emplace(o.csv, "--csv");
+  if (!o.plot.empty()) plot.emplace(o.plot, "--plot");
   const spec::Lab lab = spec::load(o.file, o.sets);
   const spec::CollectiveSpec& job = lab.collectives[find_job(lab, o.file, o.job)];
   const jobs::Training& t = job.job->training;
@@ -132,6 +152,7 @@ int run_scale(const ScaleOptions& o) {
   ranks.traced = {};
   const int all = static_cast<int>(spec::ranks_at(lab, ranks).size());
   const std::vector<int> sizes = asked.empty() ? usual_sizes(copy, all) : sizes_of(asked);
+  if (plot && sizes.size() < 2) throw std::invalid_argument("--plot: nothing to draw along x; expected two numbers of GPUs or more");
   // Of strong scaling: the microbatches of all copies together stay as many.
   const int total = t.microbatches * t.parallelism.degree(jobs::Axis::kData);
   for (const int n : sizes) {
@@ -148,6 +169,7 @@ int run_scale(const ScaleOptions& o) {
     rows.back().efficiency = rows.back().tokens_per_second / rows.back().gpus / (first.tokens_per_second / first.gpus);
   }
   if (csv) csv->write(csv_of(rows));
+  if (plot) plot->write(plot_of(rows, o.file));
   if (!taker.empty()) return kOk;
   if (o.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
@@ -178,6 +200,7 @@ void add_scale(CLI::App* command, int& exit_code) {
       ->type_name("N,N,N..M");
   command->add_option("--over", o->over, "The same as --gpus, written as in railyard sweep")->type_name("gpus=N..M");
   command->add_option("--csv", o->csv, "Write the rows to FILE (CSV)")->type_name("FILE");
+  command->add_option("--plot", o->plot, "Draw the curves over the number of GPUs to FILE (SVG)")->type_name("FILE");
   command->add_flag("--strong", o->strong, "The batch stays as large: copies share its microbatches. Default (weak): each copy has as many");
   command->add_option("--set", o->sets, "Set in all of them, as in railyard run")->type_name("PATH=VALUE");
   command->add_flag("--json", o->json, "Print all figures as JSON");
@@ -186,7 +209,7 @@ void add_scale(CLI::App* command, int& exit_code) {
       "(`railyard estimate`). FILE `-` is standard output, instead of the table.\n"
       "\n"
       "Examples:\n"
-      "  railyard scale topologies/designs/job-1024-gpus.yaml --gpus 32..1024\n"
+      "  railyard scale topologies/designs/job-1024-gpus.yaml --gpus 32..1024 --plot scaling.svg\n"
       "  railyard scale LAB.yaml --over gpus=8..64 --csv scaling.csv\n"
       "  railyard scale LAB.yaml --job train --strong");
   command->callback([o, &exit_code] { exit_code = run_scale(*o); });

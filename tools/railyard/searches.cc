@@ -28,8 +28,7 @@ Words with(Words words, const Words& more) {
 }
 
 // All searches go on together: of each the next step, beside each other.
-std::vector<OneSearch> search_all(const sweep::SearchPlan& plan, const std::vector<Words>& runs, std::size_t parallel,
-                                  bool shows) {
+std::vector<OneSearch> search_all(const sweep::SearchPlan& plan, const std::vector<Words>& runs, const HowToRun& how) {
   std::vector<OneSearch> searches(runs.size(), OneSearch{sweep::Bisection(plan.last)});
   for (;;) {
     std::vector<std::size_t> tried;
@@ -41,7 +40,7 @@ std::vector<OneSearch> search_all(const sweep::SearchPlan& plan, const std::vect
       commands.push_back(with(runs[i], {"--set", plan.set(*step)}));
     }
     if (tried.empty()) return searches;
-    run_all(commands, parallel, shows, [&](RunResult ended) {
+    run_all(commands, how, [&](RunResult ended) {
       OneSearch& s = searches[tried[ended.index]];
       if (!ended.failure.empty() && ended.exit_code != kUnverified) {
         s.failure = fmt::format("{}: {}", plan.set(*s.steps.next()), ended.failure);
@@ -95,16 +94,16 @@ std::optional<sweep::SearchPlan> plan_of(const SearchOptions& options, const spe
 }
 
 void run_searched(const std::optional<sweep::SearchPlan>& plan, const std::vector<Words>& runs,
-                  const std::vector<Words>& last_options, std::size_t parallel, bool shows,
+                  const std::vector<Words>& last_options, const HowToRun& how,
                   const std::function<void(SearchedRun)>& done) {
   const auto last_of = [&](std::size_t i) { return last_options.empty() ? Words{} : last_options[i]; };
   if (!plan) {
     std::vector<Words> commands;
     for (std::size_t i = 0; i < runs.size(); ++i) commands.push_back(with(runs[i], last_of(i)));
-    run_all(commands, parallel, shows, [&](RunResult ended) { done({std::move(ended), {}}); });
+    run_all(commands, how, [&](RunResult ended) { done({std::move(ended), {}}); });
     return;
   }
-  std::vector<OneSearch> searches = search_all(*plan, runs, parallel, shows);
+  std::vector<OneSearch> searches = search_all(*plan, runs, how);
   std::vector<std::size_t> again;  // found, and to be run with the last options
   std::vector<Words> commands;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -121,7 +120,7 @@ void run_searched(const std::optional<sweep::SearchPlan>& plan, const std::vecto
       commands.push_back(with(with(runs[i], {"--set", plan->set(*best)}), last_of(i)));
     }
   }
-  run_all(commands, parallel, shows, [&](RunResult ended) {
+  run_all(commands, how, [&](RunResult ended) {
     ended.index = again[ended.index];
     const double found = plan->figure(*searches[ended.index].steps.best());
     done({std::move(ended), found});

@@ -35,7 +35,7 @@ struct SearchedRun {
 // known. A run whose messages or data did not come as they should does not meet it; with none that does, the search has
 // failed. `last_options`, if any, one for each of `runs`: of the run that is handed over, only.
 void run_searched(const std::optional<sweep::SearchPlan>& plan, const std::vector<std::vector<std::string>>& runs,
-                  const std::vector<std::vector<std::string>>& last_options, std::size_t parallel, bool shows,
+                  const std::vector<std::vector<std::string>>& last_options, const HowToRun& how,
                   const std::function<void(SearchedRun)>& done);
 
 }  // namespace railyard::tools

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "control/report/compare.h"
 #include "control/report/junit.h"
 #include "control/spec/load.h"
+#include "control/sweep/cluster_job.h"
 #include "control/sweep/plan.h"
 #include "control/sweep/plot.h"
 #include "control/sweep/table.h"
@@ -41,6 +43,10 @@ struct SweepOptions {
   SearchOptions search;
   std::string seeds;
   std::size_t jobs = 0;
+  std::string resume;
+  std::string part;
+  std::string emit;
+  std::size_t parts = 0;
   std::string csv;
   std::string plot;
   bool json = false;
@@ -62,12 +68,50 @@ std::string label_of(const sweep::Table& table, const OneRun& run) {
   return text + fmt::format("seed {}", run.seed);
 }
 
+// The command that does all of it, as a scheduler's job begins it.
+std::vector<std::string> words_of(const SweepOptions& o) {
+  std::vector<std::string> words{"railyard", "sweep", o.file};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  for (const std::string& v : o.over) add("--over", v);
+  for (const std::string& v : o.sets) add("--set", v);
+  add("--seeds", o.seeds);
+  if (!o.metrics.empty()) add("--metric", fmt::format("{}", fmt::join(o.metrics, ",")));
+  for (const std::string& v : o.expect) add("--expect", v);
+  add("--search", o.search.search);
+  add("--until", o.search.until);
+  add("--resolution", o.search.resolution);
+  add("--resume", o.resume);
+  return words;
+}
+
+// Which runs are done here. Throws std::invalid_argument.
+sweep::Part part_of(const SweepOptions& o) {
+  if (o.part.empty()) return {};
+  const auto part = sweep::parse_part(o.part);
+  if (!part) throw std::invalid_argument("--part: " + part.error());
+  if (o.resume.empty()) throw std::invalid_argument("--part: needs --resume, the folder in which all parts keep their results");
+  for (const auto& [option, value] : {std::pair{"--csv", o.csv}, {"--plot", o.plot}, {"--junit", o.junit}})
+    if (!value.empty()) throw std::invalid_argument(fmt::format("{}: found with --part; expected without: a part has no table", option));
+  return *part;
+}
+
+// A job file for as many runs, on standard output.
+void emit_job(const SweepOptions& o, std::size_t runs) {
+  if (o.resume.empty()) throw std::invalid_argument("--emit: needs --resume, the folder in which all parts keep their results");
+  constexpr std::size_t kUsualParts = 100;
+  const std::size_t parts = std::min(runs, o.parts != 0 ? o.parts : kUsualParts);
+  fmt::print("{}", sweep::job_file({words_of(o), parts}, *sweep::parse_scheduler(o.emit)));
+}
+
 int run_sweep(SweepOptions o) {
   sweep::Table table;
   table.spec = o.file;
   for (const std::string& text : o.over) table.dimensions.push_back(sweep::parse_dimension(text));
   spec::Lab lab = spec::load(o.file, o.sets);
   add_expectations(o.expect, o.sets.empty(), lab);
+  const sweep::Part part = part_of(o);
   const std::string taker =
       taker_of_standard_output({{"--csv", o.csv}, {"--plot", o.plot}, {"--junit", o.junit}}, o.json);
   std::optional<ResultFile> junit, csv, plot;
@@ -132,14 +176,27 @@ int run_sweep(SweepOptions o) {
     table.rows.push_back({point, std::vector<sweep::Cell>(table.metrics.size()), 0, {}, {}, {}});
   }
 
+  if (!o.emit.empty()) {
+    emit_job(o, runs.size());
+    return kOk;
+  }
+  std::vector<std::size_t> here;  // runs of the part
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (part.has(i)) here.push_back(i);
+  std::vector<std::vector<std::string>> commands_here;
+  for (const std::size_t i : here) commands_here.push_back(commands[i]);
+  const std::optional<KeptRuns> kept = kept_runs(o.resume);
+
   std::map<std::pair<std::size_t, std::uint64_t>, std::string> failures;  // in the order of the table
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::optional<double>>> figures;
   std::vector<RunDone> done(table.rows.size());
   std::vector<report::JunitSuite> suites(runs.size());
   std::vector<std::vector<std::string>> misses(runs.size());
   ExitCode code = kOk;
-  run_searched(table.search, commands, {}, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun searched) {
-    const RunResult& ended = searched.run;
+  const HowToRun how{.parallel = o.jobs, .shows = !o.json && isatty(STDERR_FILENO) != 0, .kept = kept ? &*kept : nullptr};
+  run_searched(table.search, commands_here, {}, how, [&](SearchedRun searched) {
+    RunResult& ended = searched.run;
+    ended.index = here[ended.index];
     const OneRun& run = runs[ended.index];
     const std::pair key{run.row, run.seed};
     code = worse(code, exit_code_of(ended));
@@ -158,6 +215,12 @@ int run_sweep(SweepOptions o) {
                                  ? searched.found
                                  : report::figure_of(ended.report, sweep::name_of_metric(m)));
   });
+  if (!o.part.empty()) {
+    for (const auto& [run, failure] : failures)
+      fmt::print(stderr, "railyard: {}: {}\n", label_of(table, {run.first, run.second}), failure);
+    fmt::print("Part {} of {}: {} of {} runs are kept in {}\n", part.number, part.of, here.size() - failures.size(), runs.size(), o.resume);
+    return failures.empty() ? kOk : kFailed;  // what they say is for who puts all parts together
+  }
   for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].incomplete = done[i].text();
   for (const OneRun& run : runs) {
     sweep::Row& row = table.rows[run.row];
@@ -225,6 +288,19 @@ void add_sweep(CLI::App* command, int& exit_code) {
   add_expect_options(*command, o->expect, o->junit);
   add_search_options(*command, o->search);
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
+  add_resume_option(*command, o->resume);
+  command
+      ->add_option("--part", o->part,
+                   "Do only each N-th run, from the K-th on, and keep the results for --resume: of a sweep on many machines")
+      ->type_name("K/N");
+  CLI::Option* emit =
+      command->add_option("--emit", o->emit, "Run nothing; print a job file for slurm, k8s or ray that does all parts of this sweep")
+          ->check(CLI::IsMember({"slurm", "k8s", "ray"}))
+          ->type_name("NAME");
+  command->add_option("--parts", o->parts, "Parts of the job file (default: one per run, at most 100)")
+      ->check(CLI::PositiveNumber)
+      ->needs(emit)
+      ->type_name("N");
   command->add_option("--csv", o->csv, "Write the table to FILE: median, minimum and maximum of each figure")
       ->type_name("FILE");
   command->add_option("--plot", o->plot, "Draw the table to FILE (SVG): the first --over along x, a panel per metric")
@@ -242,7 +318,8 @@ void add_sweep(CLI::App* command, int& exit_code) {
       "  railyard sweep topologies/incast-8to1.yaml --over traffic.incast.rate=5Gbps,10Gbps,20Gbps --csv t.csv --plot "
       "t.svg\n"
       "  railyard sweep LAB.yaml --over run.workers=1,2 --metric -/engine/wall_seconds --json\n"
-      "  railyard sweep LAB.yaml --over traffic.all.message=4KB,1MB --search traffic.all.rate=1Gbps..100Gbps");
+      "  railyard sweep LAB.yaml --over traffic.all.message=4KB,1MB --search traffic.all.rate=1Gbps..100Gbps\n"
+      "  railyard sweep LAB.yaml --over topology.spines=2,4 --seeds 1-50 --resume results --emit slurm > sweep.sh; sbatch sweep.sh");
   command->callback([o, &exit_code] { exit_code = run_sweep(*o); });
 }
 

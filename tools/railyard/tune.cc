@@ -42,6 +42,7 @@ struct TuneOptions {
   std::string check_seeds;
   std::string over_seeds = "mean";
   std::size_t jobs = 0;
+  std::string resume;
   std::string output;
   std::string html;
   bool json = false;
@@ -119,7 +120,7 @@ tune::SearchPlan plan_tuning(const TuneOptions& o, const spec::Lab& lab) {
 // What all runs of the search have in common.
 class Runner {
  public:
-  Runner(const TuneOptions& o, const tune::SearchPlan& plan) : o_(o), most_runs_(plan.runs) {
+  Runner(const TuneOptions& o, const tune::SearchPlan& plan) : o_(o), kept_(kept_runs(o.resume)), most_runs_(plan.runs) {
     figures_ = tune::needed_figures(plan.goal);
     for (const tune::Aim& a : plan.trade_off) figures_.push_back(a.figure);
     figures_.insert(figures_.end(), tune::shown_figures().begin(), tune::shown_figures().end());
@@ -137,7 +138,7 @@ class Runner {
     }
     // In the order of the seeds, whichever ends first.
     std::vector<RunResult> ended(seeds.size());
-    run_all(commands, o_.jobs, false, [&](RunResult r) { ended[r.index] = std::move(r); });
+    run_all(commands, {.parallel = o_.jobs, .kept = kept_ ? &*kept_ : nullptr}, [&](RunResult r) { ended[r.index] = std::move(r); });
     tune::Outcome out;
     for (std::size_t i = 0; i < seeds.size(); ++i) {
       if (ended[i].exit_code == kUnbalanced) unbalanced = true;
@@ -155,6 +156,7 @@ class Runner {
 
  private:
   const TuneOptions& o_;
+  std::optional<KeptRuns> kept_;
   std::vector<std::string> figures_, more_options_;
   std::size_t runs_ = 0, most_runs_;
 };
@@ -241,6 +243,7 @@ void add_tune(CLI::App* command, int& exit_code) {
       ->delimiter(',')
       ->type_name("A,B");
   command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
+  add_resume_option(*command, o->resume);
   command->add_option("-o,--output", o->output, "Write the fabric file with the settings found")->type_name("FILE");
   command->add_option("--html", o->html, "Write a page with the trade-off curve to FILE")->type_name("FILE");
   command->add_flag("--list", o->lists_knobs, "List the knobs with their bounds");

@@ -129,7 +129,7 @@ ExitCode run_probes(const ValidateOptions& o, const acceptance::Subject& subject
       run.file += option.starts_with("-") ? " " + option : fmt::format(" '{}'", option);
   }
   ExitCode code = kOk;
-  run_all(commands, o.jobs, shows, [&](RunResult r) {
+  run_all(commands, {.parallel = o.jobs, .shows = shows}, [&](RunResult r) {
     acceptance::Run& run = runs[kinds[r.index]];
     run.failure = std::move(r.failure);
     run.report = std::move(r.report);

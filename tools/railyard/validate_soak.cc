@@ -122,7 +122,7 @@ acceptance::Run soak_of_file(const ValidateOptions& o, const acceptance::Subject
     numbers.push_back(i);
     if (folder.kept() && run.file.empty()) run.file = commands.back().front();
   }
-  run_all(commands, o.jobs, shows, [&](RunResult r) {
+  run_all(commands, {.parallel = o.jobs, .shows = shows}, [&](RunResult r) {
     unbalanced |= r.exit_code == kUnbalanced;
     if (r.report.is_null()) {
       run.failure = r.failure;

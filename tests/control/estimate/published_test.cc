@@ -97,6 +97,9 @@ INSTANTIATE_TEST_SUITE_P(
         // NVIDIA/nccl issue 1368: five hosts, 8 H100 and 4 x 400 Gb/s RoCE each, NCCL_ALGO=Ring.
         Table{"five_h100_hosts_ring", 5, 4, "400Gbps", "hgx-h100", "collective: all-reduce, algorithm: ring, protocol: simple",
               {{"1GiB", 190}}},
+        // NVIDIA/nccl-tests issue 322: 128 hosts, 8 H100 and 8 x 400 Gb/s RoCE each; NCCL_ALGO=Ring, NCCL_PROTO=LL128, no NVLS.
+        Table{"128_h100_hosts_ring", 128, 8, "400Gbps", "hgx-h100", "collective: all-reduce, algorithm: ring, protocol: ll128",
+              {{"8GiB", 364.57}}},
         // NVIDIA/nccl-tests issue 212: 370 GB/s in one host, NCCL_ALGO=RING.
         Table{"one_h100_host_ring", 1, 8, "400Gbps", "hgx-h100", "collective: all-reduce, algorithm: ring, protocol: simple",
               {{"8GiB", 370}}},

@@ -125,6 +125,9 @@ TEST(Server, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
   EXPECT_EQ(h100.pcie, (PcieSpec{.slot = {5, 16}, .uplink = {}}));
   const HostProfile tray = parse(host_with("server: gb200-nvl72"), "x.yaml").hosts.at("default");
   EXPECT_EQ(*tray.gpus * tray.scale_up->hosts, 72);
+  const HostProfile helios = parse(host_with("server: mi455x-72"), "x.yaml").hosts.at("default");
+  EXPECT_EQ(*helios.gpus * helios.scale_up->hosts, 72);
+  EXPECT_EQ(helios.scale_up->rate, 14400_Gbps) << "UALink";
 }
 
 TEST(Server, GpusShareNicsAsItSays) {
@@ -138,7 +141,7 @@ TEST(Server, GpusShareNicsAsItSays) {
   EXPECT_EQ(nics("hgx-h100", 8), (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(nics("hgx-h100", 4), two_at_each);
   for (const int rails : {4, 8})
-    for (const char* server : {"hgx-h100-4nic", "shared-2"}) EXPECT_EQ(nics(server, rails), two_at_each) << server;
+    for (const char* server : {"hgx-h100-4nic", "shared-2", "l40s-8"}) EXPECT_EQ(nics(server, rails), two_at_each) << server;
   for (const int rails : {1, 4}) EXPECT_EQ(nics("one-nic", rails), std::vector<int>(8, 1));
   EXPECT_NE(error_of(rails_with(2, "server: shared-2")).find("NIC 3 of GPU 5: h1 has 2 NICs"), std::string::npos)
       << error_of(rails_with(2, "server: shared-2"));

@@ -198,7 +198,57 @@ TEST_F(Jobs, PlacementSaysWhatRacksCost) {
   EXPECT_EQ(json["tried"].size(), 2u);
   const Outcome o = railyard({"place", topology("scenarios/job-64-oversubscribed.yaml")});
   EXPECT_THAT(o.out, HasSubstr("Racks (order dp): same rack "));
-  EXPECT_THAT(o.out, HasSubstr("Finding: racks change the step by more than 30 %"));
+  EXPECT_THAT(o.out, HasSubstr("Finding: racks change the time by more than 30 %"));
+}
+
+// Two racks of two hosts, 8:1 oversubscribed; hosts are in turn in one and the other.
+TEST_F(Jobs, CollectivesAndTracesArePlacedToo) {
+  const auto lab = [&](const std::string& work) {
+    write("place.yaml",
+                 "name: racks\n"
+                 "topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2, host-link: { rate: 400Gbps }, fabric-link: { rate: 100Gbps } }\n"
+                 "hosts: { default: { gpus: 2, scale-up: { rate: 3600Gbps } } }\n"
+                 "collectives: [{ name: work, ranks: [h1, h3, h2, h4], " + work + " }]\n");
+    return std::string("place.yaml");
+  };
+  // A ring that crosses the spine twice instead of at each of its hosts.
+  const std::string sum = lab("collective: all-reduce, algorithm: ring, size: 16MiB");
+  const Outcome o = railyard({"place", sum, "--ranks", "ranks.csv"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("work of racks: 2 placements"));
+  EXPECT_THAT(o.out, HasSubstr("Racks: same rack "));
+  EXPECT_THAT(o.out, HasSubstr("Use it: --set collectives.work.placement=ranks.csv"));
+  const auto time = [&](const std::vector<std::string>& sets) {
+    std::vector<std::string> arguments{"estimate", sum, "--json"};
+    arguments.insert(arguments.end(), sets.begin(), sets.end());
+    return nlohmann::json::parse(railyard(arguments).out)[0]["collectives"][0]["time_ps"].get<double>();
+  };
+  EXPECT_LT(time({"--set", "collectives.work.placement=ranks.csv"}), 0.6 * time({}));
+  // Each rank of the first host exchanges with one of the second, of the third with one of the fourth.
+  std::string goal = "num_ranks 8\n";
+  for (int r = 0; r < 8; ++r) {
+    const int peer = r ^ 2;
+    goal += "rank " + std::to_string(r) + " {\nl1: send 4000000b to " + std::to_string(peer) + " tag 0\nl2: recv 4000000b from " +
+            std::to_string(peer) + " tag 0\n}\n";
+  }
+  write("pairs.goal", goal);
+  const std::string trace = lab("trace: pairs.goal");
+  const Outcome t = railyard({"place", trace, "--json"});
+  ASSERT_EQ(t.exit_code, kOk) << t.err;
+  const auto json = nlohmann::json::parse(t.out);
+  EXPECT_EQ(json["tried"][0]["hosts"], "leaf by leaf") << "neighbours are in one rack";
+  EXPECT_EQ(json["now"]["hosts"], "as said");
+  EXPECT_GT(json["racks"]["difference"], 1);
+}
+
+TEST_F(Jobs, ScalingIsDrawn) {
+  const Outcome o = railyard({"scale", topology("scenarios/job-3d.yaml"), "--over", "gpus=4..8", "--plot", "scaling.svg"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const std::string svg = read("scaling.svg");
+  EXPECT_THAT(svg, testing::StartsWith("<svg "));
+  for (const char* panel : {"scaling_efficiency", "mfu", "efficiency", "tokens_per_second"}) EXPECT_THAT(svg, HasSubstr(panel));
+  EXPECT_THAT(error(kUsage, {"scale", topology("scenarios/job-3d.yaml"), "--gpus", "8", "--plot", "one.svg"}),
+              HasSubstr("expected two numbers of GPUs or more"));
 }
 
 TEST_F(Jobs, SayWhatIsWrong) {
@@ -207,7 +257,8 @@ TEST_F(Jobs, SayWhatIsWrong) {
   EXPECT_THAT(railyard({"scale", topology("scenarios/shared-nics.yaml")}).err, HasSubstr("there is no job"));
   EXPECT_THAT(railyard({"scale", topology("scenarios/job-3d.yaml"), "--gpus", "6"}).err, HasSubstr("6 is not a multiple of the 4 GPUs"));
   EXPECT_THAT(railyard({"scale", topology("scenarios/job-3d.yaml"), "--gpus", "16"}).err, HasSubstr("16, but the lab has 8"));
-  EXPECT_THAT(railyard({"place", topology("scenarios/job-3d.yaml"), "--job", "x"}).err, HasSubstr("there is no job 'x'; expected one of step"));
+  EXPECT_THAT(railyard({"place", topology("scenarios/job-3d.yaml"), "--job", "x"}).err, HasSubstr("there is no job or collective 'x'; expected one of step"));
+  EXPECT_THAT(railyard({"place", topology("incast-8to1.yaml")}).err, HasSubstr("there is nothing to place"));
 }
 
 }  // namespace
