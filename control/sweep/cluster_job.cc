@@ -31,8 +31,8 @@ std::string slurm(const ClusterJob& job) {
 #SBATCH --job-name=railyard-sweep
 #SBATCH --array=1-{1}
 #SBATCH --cpus-per-task=1
-# Submit it in the folder of the fabric file, on a file system that all nodes share. The memory of a run: railyard check.
-# When all parts have ended, the same command without --part prints the table:
+# Submit it in the folder of the fabric file, on a file system that all nodes share. railyard check prints the memory of a run.
+# When all parts have ended, this command prints the table:
 #   {0}
 {0} --part "$SLURM_ARRAY_TASK_ID/{1}" --jobs "$SLURM_CPUS_PER_TASK"
 )",
@@ -42,8 +42,8 @@ std::string slurm(const ClusterJob& job) {
 std::string kubernetes(const ClusterJob& job) {
   const std::string shell =
       fmt::format("exec {} --part \"$((JOB_COMPLETION_INDEX + 1))/{}\" --jobs 1", line_of(job.command), job.parts);
-  return fmt::format(R"(# The claim "railyard" is a volume that all nodes share (ReadWriteMany), with the fabric file; "railyard" is an image with the
-# program. When all parts have ended, the same command without --part prints the table:
+  return fmt::format(R"(# Edit two names: the claim "railyard", a volume that all nodes share (ReadWriteMany) and that has the fabric file, and the image
+# "railyard" with the program. When all parts have ended, this command prints the table:
 #   {0}
 apiVersion: batch/v1
 kind: Job
@@ -75,7 +75,7 @@ spec:
 
 std::string ray(const ClusterJob& job) {
   return fmt::format(R"(# Run it with `ray job submit -- python FILE`, where all nodes share the folder of the fabric file.
-# When all parts have ended, the same command without --part prints the table:
+# When all parts have ended, this command prints the table:
 #   {0}
 import subprocess
 import sys

@@ -215,7 +215,7 @@ class Panel {
 
 }  // namespace
 
-std::string plot_svg(const Table& table) {
+std::string plot_svg(const Table& table, std::string_view command) {
   if (table.dimensions.empty() || table.dimensions[0].values.size() < 2)
     throw std::invalid_argument("--plot: no x axis; expected --over PATH=V,V with two values or more");
   const std::vector<Curve> curves = curves_of(table);
@@ -231,7 +231,7 @@ std::string plot_svg(const Table& table) {
     notes.push_back(fmt::format("{} of {} figures are drawn.", panels, table.metrics.size()));
   const double below = kHead + legend + kPanel * static_cast<double>(panels);
   const double height = below + (notes.empty() ? 0 : 6) + kNoteRow * static_cast<double>(notes.size());
-  const std::string title = "railyard sweep " + table.spec;
+  const std::string title = fmt::format("{} {}", command, table.spec);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\">\n"
       "<title>{2}</title>\n"

@@ -32,7 +32,7 @@ KeptRuns::KeptRuns(std::filesystem::path folder, const std::string& option) : fo
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error || !std::filesystem::is_directory(folder_))
-    throw std::runtime_error(fmt::format("{}: {} is no folder, and none can be made there", option, folder_.string()));
+    throw std::runtime_error(fmt::format("{}: {} is not a folder and cannot be created", option, folder_.string()));
   if (access(folder_.c_str(), R_OK | W_OK | X_OK) != 0)
     throw std::runtime_error(fmt::format("{}: no permission to read and write {}", option, folder_.string()));
 }
@@ -69,7 +69,7 @@ void KeptRuns::keep(const std::filesystem::path& file, const sweep::Ended& ended
 void add_resume_option(CLI::App& command, std::string& folder) {
   command
       .add_option("--resume", folder,
-                  "Keep what comes of each run in FOLDER, and take from there what is kept: a command that was ended goes on")
+                  "Store the report of each run in FOLDER, and reuse reports that are there: resumes an interrupted command")
       ->type_name("FOLDER");
 }
 

@@ -17,6 +17,7 @@
 #include "control/report/units.h"
 #include "control/spec/input_error.h"
 #include "control/spec/load.h"
+#include "control/spec/yaml/tree.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/find_job.h"
 #include "tools/railyard/result_file.h"
@@ -90,13 +91,15 @@ void print_racks(const estimate::Advice& advice) {
 }
 
 // What to do with it; empty: nothing is quicker.
-std::string advice_text(const estimate::Advice& advice, const PlaceOptions& o, const spec::CollectiveSpec& work) {
+std::string advice_text(const estimate::Advice& advice, const PlaceOptions& o, const spec::CollectiveSpec& work, bool says_ranks) {
   const estimate::Placement& best = advice.tried.front();
   if (best.step >= advice.at_present().step) return "";
   std::string sets;
   if (!advice.has_order_of_now(best)) sets += fmt::format(" --set 'jobs.{}.parallelism.order=[{}]'", work.name, names_of(best.order));
+  const std::string path = fmt::format("{}.{}", work.is_job() ? "jobs" : "collectives", work.name);
+  if (best.ranks != advice.at_present().ranks && says_ranks) sets += fmt::format(" --set {}.ranks=", path);
   if (best.ranks != advice.at_present().ranks)
-    sets += fmt::format(" --set {}.{}.placement={}", work.is_job() ? "jobs" : "collectives", work.name, o.ranks.empty() || o.ranks == "-" ? "FILE" : o.ranks);
+    sets += fmt::format(" --set {}.placement={}", path, o.ranks.empty() || o.ranks == "-" ? "FILE" : o.ranks);
   if (best.ranks != advice.at_present().ranks && o.ranks.empty()) sets += ", FILE by --ranks";
   return "Use it:" + sets;
 }
@@ -108,7 +111,18 @@ std::string note_of(const estimate::Advice& advice, const std::string& job) {
   return fmt::format("# Together with jobs.{}.parallelism.order: [{}]\n", job, names_of(best.order));
 }
 
-void print_table(const estimate::Advice& advice, const PlaceOptions& o, const spec::Lab& lab, const spec::CollectiveSpec& work) {
+// Whether the file names its ranks, which a placement takes the place of.
+bool says_ranks(const spec::Tree& document, const spec::CollectiveSpec& work) {
+  const spec::Tree* list = document.find(work.is_job() ? "jobs" : "collectives");
+  if (list == nullptr || list->kind != spec::Tree::Kind::kList) return false;
+  return std::ranges::any_of(list->items, [&](const spec::Tree& one) {
+    const spec::Tree* name = one.find("name");
+    return name != nullptr && name->text == work.name && one.find("ranks") != nullptr;
+  });
+}
+
+void print_table(const estimate::Advice& advice, const PlaceOptions& o, const spec::Lab& lab, const spec::CollectiveSpec& work,
+                 bool says_ranks) {
   const std::size_t all = advice.tried.size();
   const std::size_t shown = std::min(o.rows, all);
   fmt::print("{} of {}: {} placement{}, estimated without queues{}\n\n", work.name, lab.name, all, all == 1 ? "" : "s",
@@ -122,7 +136,7 @@ void print_table(const estimate::Advice& advice, const PlaceOptions& o, const sp
   for (std::size_t i = 0; i < shown; ++i) line(advice.tried[i], i == advice.now);
   if (shown <= advice.now) line(advice.at_present(), true);
   print_racks(advice);
-  const std::string use = advice_text(advice, o, work);
+  const std::string use = advice_text(advice, o, work, says_ranks);
   fmt::print("\n{}.\n", use.empty() ? "None is quicker than what the file says" : use);
 }
 
@@ -131,16 +145,18 @@ int run_place(const PlaceOptions& o) {
   std::optional<ResultFile> ranks, hosts;
   if (!o.ranks.empty()) ranks.emplace(o.ranks, "--ranks");
   if (!o.hosts.empty()) hosts.emplace(o.hosts, "--hosts");
-  const spec::Lab lab = spec::load(o.file, o.sets);
+  const spec::LabAndDocument loaded = spec::load_with_document(o.file, o.sets);
+  const spec::Lab& lab = loaded.lab;
   const std::size_t number = find_work(lab, o.file, o.job);
   const spec::CollectiveSpec& work = lab.collectives[number];
+  const bool ranks_said = says_ranks(loaded.document, work);
   const auto advice = estimate::advise(lab, number);
   if (!advice) throw InputError(fmt::format("{}: {}", o.file, advice.error()));
   if (o.json) {
     std::puts(json_text(json_of(*advice, work.name), 2).c_str());
   } else if (taker.empty()) {
-    print_table(*advice, o, lab, work);
-  } else if (const std::string use = advice_text(*advice, o, work); !use.empty()) {
+    print_table(*advice, o, lab, work, ranks_said);
+  } else if (const std::string use = advice_text(*advice, o, work, ranks_said); !use.empty()) {
     fmt::print(stderr, "railyard: {}\n", use);  // standard output is a file's
   }
   const std::string note = note_of(*advice, work.name);
@@ -167,7 +183,7 @@ void add_place(CLI::App* command, int& exit_code) {
   command->add_flag("--json", o->json, "Print all placements as JSON");
   command->footer(
       "Tries each order of the job's axes (tp, cp, dp, pp) with hosts as the file says, leaf by leaf, and across leaves, and\n"
-      "estimates each without queues (`railyard estimate`). Traces and collectives have no axes: of them, orders of hosts.\n"
+      "estimates each without queues (`railyard estimate`). For traces and collectives it tries orders of hosts.\n"
       "If the quickest has another order of axes, the files name it in their first line. FILE `-` is standard output, instead of\n"
       "the table. NCCL's files of the same hosts: `railyard export nccl-topology`, `railyard export nccl-hca`.\n"
       "\n"

@@ -105,7 +105,7 @@ void run_all(const std::vector<std::vector<std::string>>& runs, const HowToRun& 
     file.push_back(std::move(kept_at));
   }
   const std::string kept_text =
-      commands.size() < runs.size() ? fmt::format(", {} kept from before", runs.size() - commands.size()) : "";
+      commands.size() < runs.size() ? fmt::format(", {} stored before", runs.size() - commands.size()) : "";
   std::size_t ended_runs = 0;
   const auto began = std::chrono::steady_clock::now();
   sweep::run_all(commands, how.parallel != 0 ? how.parallel : std::max(1u, std::thread::hardware_concurrency()), [&](sweep::Ended ended) {

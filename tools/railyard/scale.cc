@@ -115,7 +115,7 @@ std::string plot_of(const std::vector<Row>& rows, const std::string& file) {
     cells.push_back({{r.tokens_per_second}});
     table.rows.push_back({.point = {i}, .cells = std::move(cells), .runs = 1, .failures = {}});
   }
-  return sweep::plot_svg(table);
+  return sweep::plot_svg(table, "railyard scale");
 }
 
 Row estimate_size(const ScaleOptions& o, const std::string& job, int gpus, int copy, int microbatches) {

@@ -91,15 +91,15 @@ sweep::Part part_of(const SweepOptions& o) {
   if (o.part.empty()) return {};
   const auto part = sweep::parse_part(o.part);
   if (!part) throw std::invalid_argument("--part: " + part.error());
-  if (o.resume.empty()) throw std::invalid_argument("--part: needs --resume, the folder in which all parts keep their results");
+  if (o.resume.empty()) throw std::invalid_argument("--part: requires --resume, the folder that all parts share");
   for (const auto& [option, value] : {std::pair{"--csv", o.csv}, {"--plot", o.plot}, {"--junit", o.junit}})
-    if (!value.empty()) throw std::invalid_argument(fmt::format("{}: found with --part; expected without: a part has no table", option));
+    if (!value.empty()) throw std::invalid_argument(fmt::format("{}: cannot be used with --part; a part has no table", option));
   return *part;
 }
 
 // A job file for as many runs, on standard output.
 void emit_job(const SweepOptions& o, std::size_t runs) {
-  if (o.resume.empty()) throw std::invalid_argument("--emit: needs --resume, the folder in which all parts keep their results");
+  if (o.resume.empty()) throw std::invalid_argument("--emit: requires --resume, the folder that all parts share");
   constexpr std::size_t kUsualParts = 100;
   const std::size_t parts = std::min(runs, o.parts != 0 ? o.parts : kUsualParts);
   fmt::print("{}", sweep::job_file({words_of(o), parts}, *sweep::parse_scheduler(o.emit)));
@@ -218,7 +218,7 @@ int run_sweep(SweepOptions o) {
   if (!o.part.empty()) {
     for (const auto& [run, failure] : failures)
       fmt::print(stderr, "railyard: {}: {}\n", label_of(table, {run.first, run.second}), failure);
-    fmt::print("Part {} of {}: {} of {} runs are kept in {}\n", part.number, part.of, here.size() - failures.size(), runs.size(), o.resume);
+    fmt::print("Part {} of {}: stored {} of {} runs in {}\n", part.number, part.of, here.size() - failures.size(), runs.size(), o.resume);
     return failures.empty() ? kOk : kFailed;  // what they say is for who puts all parts together
   }
   for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].incomplete = done[i].text();
@@ -291,13 +291,13 @@ void add_sweep(CLI::App* command, int& exit_code) {
   add_resume_option(*command, o->resume);
   command
       ->add_option("--part", o->part,
-                   "Do only each N-th run, from the K-th on, and keep the results for --resume: of a sweep on many machines")
+                   "Run only part K of N, for a sweep over several machines; requires --resume")
       ->type_name("K/N");
   CLI::Option* emit =
-      command->add_option("--emit", o->emit, "Run nothing; print a job file for slurm, k8s or ray that does all parts of this sweep")
+      command->add_option("--emit", o->emit, "Print a job file for a scheduler (slurm, k8s, ray) that runs all parts, and run nothing")
           ->check(CLI::IsMember({"slurm", "k8s", "ray"}))
           ->type_name("NAME");
-  command->add_option("--parts", o->parts, "Parts of the job file (default: one per run, at most 100)")
+  command->add_option("--parts", o->parts, "Number of parts in the job file (default: one per run, at most 100)")
       ->check(CLI::PositiveNumber)
       ->needs(emit)
       ->type_name("N");

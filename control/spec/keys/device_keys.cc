@@ -232,7 +232,7 @@ const Table<ScaleUpSpec>& scale_up_keys() {
   static const Table<ScaleUpSpec> table{
       "scale-up",
       "Scale-up network between ranks of collectives in one host, or in several, modelled as a pipe without a fabric",
-      {key("rate", &ScaleUpSpec::rate, rate(kLeastRate), "at which each rank sends, and takes in").require(),
+      {key("rate", &ScaleUpSpec::rate, rate(kLeastRate, BitRate{100'000'000'000'000}), "at which each rank sends, and takes in").require(),
        key("latency", &ScaleUpSpec::latency, duration(Duration{1'000}, kMostLatency),
            "time from a rank's first byte sent to its arrival at the other rank"),
        key("hosts", &ScaleUpSpec::hosts, integer(1, 1024),

@@ -217,13 +217,13 @@ TEST_F(Jobs, CollectivesAndTracesArePlacedToo) {
   ASSERT_EQ(o.exit_code, kOk) << o.err;
   EXPECT_THAT(o.out, HasSubstr("work of racks: 2 placements"));
   EXPECT_THAT(o.out, HasSubstr("Racks: same rack "));
-  EXPECT_THAT(o.out, HasSubstr("Use it: --set collectives.work.placement=ranks.csv"));
+  EXPECT_THAT(o.out, HasSubstr("Use it: --set collectives.work.ranks= --set collectives.work.placement=ranks.csv"));
   const auto time = [&](const std::vector<std::string>& sets) {
     std::vector<std::string> arguments{"estimate", sum, "--json"};
     arguments.insert(arguments.end(), sets.begin(), sets.end());
     return nlohmann::json::parse(railyard(arguments).out)[0]["collectives"][0]["time_ps"].get<double>();
   };
-  EXPECT_LT(time({"--set", "collectives.work.placement=ranks.csv"}), 0.6 * time({}));
+  EXPECT_LT(time({"--set", "collectives.work.ranks=", "--set", "collectives.work.placement=ranks.csv"}), 0.6 * time({}));
   // Each rank of the first host exchanges with one of the second, of the third with one of the fourth.
   std::string goal = "num_ranks 8\n";
   for (int r = 0; r < 8; ++r) {
@@ -246,7 +246,7 @@ TEST_F(Jobs, ScalingIsDrawn) {
   ASSERT_EQ(o.exit_code, kOk) << o.err;
   const std::string svg = read("scaling.svg");
   EXPECT_THAT(svg, testing::StartsWith("<svg "));
-  for (const char* panel : {"scaling_efficiency", "mfu", "efficiency", "tokens_per_second"}) EXPECT_THAT(svg, HasSubstr(panel));
+  for (const char* panel : {"scaling_efficiency", "mfu", "efficiency", "tokens_per_second", "railyard scale "}) EXPECT_THAT(svg, HasSubstr(panel));
   EXPECT_THAT(error(kUsage, {"scale", topology("scenarios/job-3d.yaml"), "--gpus", "8", "--plot", "one.svg"}),
               HasSubstr("expected two numbers of GPUs or more"));
 }
