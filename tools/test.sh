@@ -3,8 +3,8 @@
 #
 # usage: tools/test.sh [--fast | --all]
 #   --fast   the edit loop: dev build, unit tests and scenarios
-#   (none)   what CI runs: release build and all tests, 1,000 random labs with faults, tests of the dataplane and of
-#            guests under AddressSanitizer and UBSan, a minute of fuzzing, SoftRoCE guests through the fabric, live labs
+#   (none)   what CI runs: release build and all tests, 1,000 random labs with faults, instructions per
+#            packet-hop, tests of the dataplane and of guests under AddressSanitizer and UBSan, a minute of fuzzing, SoftRoCE guests through the fabric, live labs
 #   --all    the same and the long runs: every test under AddressSanitizer and UBSan, and as g++ compiles it,
 #            ThreadSanitizer, 20 minutes of fuzzing, big sweeps, every SoftRoCE script, endurance of live labs, planted
 #            bugs, benchmarks
@@ -70,7 +70,7 @@ if [[ $mode == --fast ]]; then
 fi
 
 install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_frr[@]}" "${packages_verbs[@]}" \
-  "${packages_libfabric[@]}" "${packages_package[@]}" "${packages_python[@]}" "${packages_web[@]}" "${packages_prometheus[@]}"
+  "${packages_libfabric[@]}" "${packages_package[@]}" "${packages_python[@]}" "${packages_web[@]}" "${packages_prometheus[@]}" "${packages_valgrind[@]}"
 command -v npm >/dev/null || install_packages "${packages_node[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
@@ -79,6 +79,8 @@ step "build (release)" build release
 step "tests (release)" ctests release -LE long
 # Within four minutes, as promised.
 step "swarm" timeout 240 "$root/build/release/bin/railyard" swarm --seeds 1-1000 --bars
+
+step "instructions per packet-hop" "$root/tests/bench/instructions.py"
 
 # With --all each source is compiled separately, to find headers that do not compile alone.
 configure asan -DRAILYARD_BENCH=OFF -DRAILYARD_TOGETHER="$([[ $mode == --all ]] && echo OFF || echo ON)"

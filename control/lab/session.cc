@@ -77,6 +77,7 @@ EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options) 
   c.workers = static_cast<std::size_t>(lab.run.workers);
   c.pools = pools_for(lab);
   c.digest = options.digest;
+  c.profile = options.profile;
   c.variation = options.variation;
   return c;
 }

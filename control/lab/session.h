@@ -53,6 +53,7 @@ struct SessionOptions {
   std::string command;
   std::string lab_digest;
   bool digest = false;
+  bool profile = false;  // with one worker: what more would bring (Engine::profile)
   std::vector<CaptureRequest> captures;
   Interfaces interfaces;  // behind the NICs of hosts that somebody has made
   Interfaces speakers;    // to be made for the ports of switches, in namespaces that somebody has made

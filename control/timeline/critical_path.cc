@@ -97,7 +97,7 @@ class Walk {
     for (std::uint32_t s = 0; s < program(rank).steps.size(); ++s) {
       const Step& other = program(rank).steps[s];
       if (other.kind == Step::Kind::kCompute && other.connection == own.connection && other.time > Duration{} &&
-          s != step && times(rank, s).ended == at)
+          s != step && times(rank, s).ended == at && times(rank, s).began < at)  // else two could wait for each other
         return s;
     }
     return latest;

@@ -15,9 +15,6 @@
 namespace railyard {
 namespace {
 
-// Fewer devices due than this per worker, and meeting at the end of the window costs more than it brings.
-constexpr std::size_t kThinWindow = 8;
-
 // What stays on a link for more windows than this is looked at in vain too often in a list that is gone through in
 // each.
 constexpr int kNearWindows = 4;
@@ -48,6 +45,8 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
       slice_draws_.emplace_back(*config.variation.slices, fmt::format("engine/slices/{}", d));
   for (const auto& d : fabric.devices()) d->digest_departures(config.digest);
   place();
+  RAILYARD_ASSERT(!config.profile || config.workers == 1, "a profile is of one worker");
+  if (config.profile) profile_.emplace(fabric, ScalingProfile::measure_meeting());
   if (config.workers > 1)
     team_ = std::make_unique<WorkerTeam>(config.workers, [this](std::size_t w) { run_due(w, end_); });
 }
@@ -109,6 +108,12 @@ void Engine::advance(std::size_t device, Instant end) {
       d.advance(from + Duration{static_cast<std::int64_t>(draws.below(static_cast<std::uint64_t>(span.ps) + 1))});
     }
   }
+  if (profile_) [[unlikely]] {
+    const std::uint64_t began = ScalingProfile::cycles();
+    next_[device] = d.advance(end);
+    profile_->add(device, ScalingProfile::cycles() - began);
+    return;
+  }
   next_[device] = d.advance(end);
 }
 
@@ -152,6 +157,8 @@ Instant Engine::step(Instant end) {
       for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[shuffle_draws_.below(i)]);
   if (config_.workers == 1) {
     run_due(0, end);
+    if (profile_) [[unlikely]]
+      profile_->end_window();
   } else {
     if (due >= kThinWindow * config_.workers || config_.variation.always_parallel) {
       end_ = end;

@@ -17,6 +17,7 @@
 #include "dataplane/device/fabric.h"
 #include "dataplane/device/trace_digest.h"
 #include "dataplane/packet/pool.h"
+#include "dataplane/run/scaling_profile.h"
 #include "dataplane/run/worker_team.h"
 
 namespace railyard {
@@ -39,6 +40,7 @@ struct EngineConfig {
   std::size_t workers = 1;  // 1..64
   PoolConfig pools;
   bool digest = false;
+  bool profile = false;  // what more workers would bring; with one worker
   EngineVariation variation;
 };
 
@@ -89,6 +91,8 @@ class Engine {
   // Where `device` takes its packets from.
   PacketPool& pool_of(DeviceId device) noexcept { return pools_[WorkerId{worker_of_[device.index()]}]; }
   std::uint64_t windows() const noexcept { return windows_; }
+  // nullptr: not asked for (EngineConfig::profile).
+  const ScalingProfile* profile() const noexcept { return profile_ ? &*profile_ : nullptr; }
 
  private:
   struct Look {
@@ -117,6 +121,7 @@ class Engine {
   std::vector<Look> looks_;
   Instant end_{};  // of the window that the team is in
   std::unique_ptr<WorkerTeam> team_;
+  std::optional<ScalingProfile> profile_;
   std::uint64_t windows_ = 0;
   Instant reached_{};
 };

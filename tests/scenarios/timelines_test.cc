@@ -93,6 +93,18 @@ TEST(Timelines, HaveTheCriticalPathThroughRanksAndLinks) {
   EXPECT_EQ(ports, (std::vector<std::string>{"h1:1", "leaf1:2"}));
 }
 
+void expect_whole_paths(Ran& ran, const std::string& what) {
+  for (const timeline::RepeatTimes& repeat : ran.timeline.repeats) {
+    Instant at = repeat.from;
+    for (const timeline::PathPart& part : critical_path(ran.scenario.lab().collectives()[0], repeat)) {
+      EXPECT_EQ(part.when.from, at) << what;
+      EXPECT_LT(part.when.from, part.when.to);
+      at = part.when.to;
+    }
+    EXPECT_EQ(at, repeat.to) << what;
+  }
+}
+
 // The parts of the path follow each other without a gap, from the first instant to the last.
 TEST(Timelines, HavePathsWithoutGaps) {
   for (const char* collective : {"{ name: c, collective: all-reduce, size: 4MiB, repeats: 2 }",
@@ -100,16 +112,35 @@ TEST(Timelines, HavePathsWithoutGaps) {
                                  "{ name: c, collective: all-to-all, size: 4MiB, transport: uet }",
                                  "{ name: c, collective: all-reduce, algorithm: tree, size: 4MiB, reduce-rate: 50Gbps }"}) {
     Ran ran = run(collective);
-    for (const timeline::RepeatTimes& repeat : ran.timeline.repeats) {
-      Instant at = repeat.from;
-      for (const timeline::PathPart& part : critical_path(ran.scenario.lab().collectives()[0], repeat)) {
-        EXPECT_EQ(part.when.from, at) << collective;
-        EXPECT_LT(part.when.from, part.when.to);
-        at = part.when.to;
-      }
-      EXPECT_EQ(at, repeat.to) << collective;
-    }
+    expect_whole_paths(ran, collective);
   }
+}
+
+// A job that loses a copy in a failure and gets it back. Steps of a copy that is away begin and end at once.
+TEST(Timelines, OfElasticJobsHavePathsWithoutGaps) {
+  Ran ran{Scenario(R"(
+name: elastic
+topology: { preset: rail-optimized, hosts: 5, rails: 2, spines: 2, host-link: { rate: 100Gbps }, fabric-link: { rate: 100Gbps } }
+hosts: { default: { gpus: 2, scale-up: { rate: 2400Gbps } }, storage: {} }
+nodes: { h5: { profile: storage } }
+run: { timeline: true }
+jobs:
+  - name: job
+    model: { layers: 4, hidden: 256, heads: 4, feed-forward: 512, gated: false, vocabulary: 1000, sequence: 128 }
+    parallelism: { tp: 2, dp: 4 }
+    microbatches: 3
+    forward: 300us
+    backward: 700us
+    storage: [h5]
+    checkpoint: { every: 3 }
+    steps: 12
+    failures: [{ step: 5, restart: 7ms, rank: 3, elastic: same-batch, returns: 9 }]
+)"),
+          {},
+          {}};
+  ran.scenario.run_to_the_end();
+  ran.timeline = *timeline::timeline_of(ran.scenario.lab(), ran.scenario.lab().collectives().at(0));
+  expect_whole_paths(ran, "elastic");
 }
 
 TEST(Timelines, OfABusyStreamShowWhatItWasBusyWith) {

@@ -40,6 +40,7 @@
 #include "tools/railyard/expect_options.h"
 #include "tools/railyard/planted_bug_option.h"
 #include "tools/railyard/result_file.h"
+#include "tools/railyard/scaling.h"
 #include "tools/railyard/slow_collectives.h"
 #include "tools/railyard/write_file.h"
 #include "tools/web/page.h"
@@ -87,6 +88,7 @@ struct RunOptions {
   bool transients = false;
   bool memory = false;
   bool digest = false;
+  bool profile = false;
   bool json = false;
   bool quiet = false;
   std::string planted;
@@ -204,6 +206,7 @@ std::string command_of(const RunOptions& o) {
   if (o.transients) text += " --transients";
   if (o.memory) text += " --memory";
   if (o.digest) text += " --digest";
+  if (o.profile) text += " --profile";
   for (const std::string& e : o.expect) add("--expect", e);
   add("--report", o.report_dir);
   return text;
@@ -213,10 +216,11 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// With the samples of --memory, if there are any.
-std::string json_of(const report::Report& report, const telemetry::MemoryWatch& memory) {
-  if (memory.samples().empty()) return report.json();
+// With the samples of --memory and what --profile found, if there are any.
+std::string json_of(const report::Report& report, const telemetry::MemoryWatch& memory, const ScalingProfile* profile) {
+  if (memory.samples().empty() && profile == nullptr) return report.json();
   auto j = report.value();
+  if (profile != nullptr) j["engine"]["scaling"] = scaling_json(*profile);
   for (const telemetry::MemorySample& s : memory.samples())
     j["engine"]["memory"].push_back({{"wall_seconds", s.wall_seconds},
                                      {"simulated_seconds", s.simulated_seconds},
@@ -275,6 +279,10 @@ int run(const RunOptions& o) {
   options.command = command_of(o);
   options.lab_digest = spec::lab_digest(spec);
   options.digest = o.digest;
+  if (o.profile && spec.run.workers != 1)
+    throw CLI::ValidationError("--profile", fmt::format("found with {} workers; expected one: it estimates what more would bring", spec.run.workers));
+  if (o.profile && spec.run.clock == spec::Clock::kWall) throw CLI::ValidationError("--profile", "needs the virtual clock");
+  options.profile = o.profile;
   options.transients = o.transients;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
   if (!o.series.empty() || !o.flow_series.empty())
@@ -316,9 +324,11 @@ int run(const RunOptions& o) {
   if (page) page->end();
   progress.clear();
   if (o.json)
-    std::puts(json_of(report, memory).c_str());
+    std::puts(json_of(report, memory, session.engine().profile()).c_str());
   else if (taker.empty())
     std::fputs((report.text() + slow_collectives_text(session.lab(), o.file, o.sets, report.collectives)).c_str(), stdout);
+  if (!o.json && taker.empty() && session.engine().profile() != nullptr)
+    std::fputs(scaling_text(*session.engine().profile()).c_str(), stdout);
   // The report is out. A file that cannot be written keeps no other one from being written.
   std::vector<std::string> unwritten = session.unwritten();
   const auto keep = [&](const std::function<void()>& write) {
@@ -331,7 +341,7 @@ int run(const RunOptions& o) {
   if (!o.report_dir.empty())
     keep([&] {
       const std::filesystem::path dir(o.report_dir);
-      write_file(dir / "report.json", json_of(report, memory) + "\n", "--report");
+      write_file(dir / "report.json", json_of(report, memory, session.engine().profile()) + "\n", "--report");
       write_file(dir / "report.txt", report.text(), "--report");
       write_file(
           dir / "report.html",
@@ -379,6 +389,8 @@ void add_run(CLI::App* command, int& exit_code) {
       ->add_option("--fault", o->faults,
                    "One more fault, as in `faults:` of a file, e.g. 'on: spine1, at: 2ms, for: 5ms, crash: true'")
       ->type_name("FAULT");
+  command->add_flag("--profile", o->profile,
+                    "Measure where time goes, and estimate the speed with 2, 4, 8, ... workers (docs/scale.md)");
   command
       ->add_option("--capture", o->captures, "Capture a port to a pcapng file; PORT:in or PORT:out for one direction")
       ->type_name("PORT=FILE");
