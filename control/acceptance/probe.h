@@ -57,6 +57,11 @@ const char* why_not(ProbeKind kind) noexcept;
 // The pairs of kPairsTogether, round by round. Each NIC sends to one and receives from one in a round.
 std::vector<std::vector<Pair>> rounds_of(const Subject& subject);
 
+// Of a soak in simulated time, unless the user says otherwise: an interval of up to 2 million packets, 5 ms at most, and
+// that 20 times, each with a seed of its own (as many runs as draft-calabria-bmwg-ai-fabric-training-bench T5.2 has).
+Duration soak_interval(const Subject& subject);
+inline constexpr int kSoakRuns = 20;
+
 // When the link of kFailover fails, and for how long.
 Duration failure_at(const Subject& subject);
 Duration failure_lasts(const Subject& subject);

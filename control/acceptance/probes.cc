@@ -7,6 +7,7 @@
 #include "control/acceptance/probe.h"
 #include "control/blast/element.h"
 #include "control/blast/timing.h"
+#include "control/spec/collective_ranks.h"
 
 namespace railyard::acceptance {
 namespace {
@@ -177,12 +178,17 @@ Probe collective(const Subject& s, ProbeKind kind, spec::CollectiveOperation ope
   c.name = name(kind);
   c.collective = operation;
   c.transport = s.uet ? spec::CollectiveTransport::kUet : spec::CollectiveTransport::kRoce;
-  c.size = {collective_octets(s)};
   c.path_mtu = s.like.roce.path_mtu;
   c.ip_version = s.like.ip_version;
   c.dscp = s.like.dscp;
   c.ect = s.like.ect;
   c.priority = s.like.priority;
+  // Whole elements for each rank.
+  constexpr std::int64_t kElement = 4;
+  spec::CollectiveSpec all = c;
+  all.ranks = {"*"};  // what a file without `ranks` means
+  const auto parts = kElement * static_cast<std::int64_t>(std::max<std::size_t>(spec::ranks_at(p.lab, all).size(), 1));
+  c.size = {std::max(collective_octets(s) / parts, std::int64_t{1}) * parts};
   p.lab.collectives.push_back(std::move(c));
   return p;
 }
@@ -194,8 +200,27 @@ Probe job(const Subject& s) {
   return p;
 }
 
+// The same, if some of them cross the fabric; where all stay at their switches, as in rails, each NIC to one at another
+// switch, by the shift that lets most of them cross.
+std::vector<Pair> crossing_pairs(const Subject& s) {
+  const auto crosses = [&](const Pair& p) { return s.nics[p.from].node != s.nics[p.to].node && !s.same_rack(p); };
+  std::vector<Pair> best = far_pairs(s);
+  if (std::ranges::any_of(best, crosses)) return best;
+  std::size_t most = 0;
+  const std::size_t n = s.nics.size();
+  for (std::size_t shift = 1; shift < n && most < n; ++shift) {
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < n; ++i)
+      if (const Pair p{i, (i + shift) % n}; crosses(p)) pairs.push_back(p);
+    if (pairs.size() <= most) continue;
+    most = pairs.size();
+    best = std::move(pairs);
+  }
+  return best;
+}
+
 Probe finite(const Subject& s, ProbeKind kind) {
-  const std::vector<Pair> pairs = far_pairs(s);
+  const std::vector<Pair> pairs = crossing_pairs(s);
   const Duration lasts = affordable(s, pairs);
   std::string flows;
   for (const Pair& pair : pairs)
@@ -312,7 +337,9 @@ std::int64_t collective_octets(const Subject& s) {
   return static_cast<std::int64_t>(std::clamp<std::uint64_t>(std::bit_floor(share), 1 << 20, 64 << 20));
 }
 
-Duration failure_at(const Subject& s) { return affordable(s, far_pairs(s)) / 3; }
+Duration soak_interval(const Subject& s) { return affordable(s, far_pairs(s)); }
+
+Duration failure_at(const Subject& s) { return affordable(s, crossing_pairs(s)) / 3; }
 
 Duration failure_lasts(const Subject& s) { return std::max(failure_at(s), blast::convergence(s.lab) * 2); }
 

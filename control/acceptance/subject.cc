@@ -8,6 +8,7 @@
 
 #include "control/routing/graph.h"
 #include "control/spec/input_error.h"
+#include "control/spec/switch_graph.h"
 #include "control/structure/structure.h"
 #include "dataplane/base/rng.h"
 
@@ -125,9 +126,16 @@ Subject make_subject(const spec::Lab& lab, const Settings& settings, const std::
     }
   }
   const std::vector<std::size_t> component = components(graph);
+  // Ports of another VLAN are not reached, such as those of another rail at the same switch.
+  const spec::SwitchGraph access(s.lab);
+  const auto share_vlan = [&](std::size_t from, std::size_t to) {
+    const auto a = access.access.find(s.nics[from]), b = access.access.find(s.nics[to]);
+    return a == access.access.end() || b == access.access.end() ||
+           spec::SwitchGraph::share_vlan(a->second, b->second, s.like.vlan);
+  };
   for (std::size_t from = 0; from < s.nics.size(); ++from)
     for (std::size_t to = 0; to < s.nics.size(); ++to)
-      if (s.nics[from].node != s.nics[to].node && component[s.edge[from]] == component[s.edge[to]])
+      if (s.nics[from].node != s.nics[to].node && component[s.edge[from]] == component[s.edge[to]] && share_vlan(from, to))
         s.pairs.push_back({from, to});
   s.all_pairs = s.pairs.size();
   if (s.pairs.size() > settings.most_pairs) {

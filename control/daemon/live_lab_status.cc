@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/daemon/attachment_kind.h"
 #include "control/daemon/credit_ports.h"
 #include "control/daemon/live_lab.h"
@@ -15,6 +16,7 @@
 #include "control/doctor/table.h"
 #include "control/lab/version.h"
 #include "control/report/collective_json.h"
+#include "control/report/doctor_text.h"
 #include "control/report/flow_json.h"
 #include "control/report/flow_text.h"
 #include "control/report/html/page.h"
@@ -330,9 +332,12 @@ json LiveLab::diagnosis() {
 
 json LiveLab::report() {
   const auto all = counted_so_far();
-  json files{{"report.json", all->json() + "\n"},
-             {"report.txt", all->text()},
-             {"report.html", report::html(*all, {.lab = &session_.lab().spec()})},
+  nlohmann::ordered_json value = all->value();
+  std::string text_of_value = json_text(value, 2);
+  const std::vector<doctor::Found> causes = report::findings(std::move(value), all->run.name);
+  json files{{"report.json", std::move(text_of_value) + "\n"},
+             {"report.txt", report::text_of(*all, causes)},
+             {"report.html", report::html(*all, {.lab = &session_.lab().spec(), .causes = &causes})},
              {"lab.yaml", spec::to_yaml(session_.lab().spec())}};
   // Programs have reported these themselves: they are no part of the lab's own accounting.
   if (applications_ != nullptr) files["applications.json"] = applications_->status().dump(2) + "\n";

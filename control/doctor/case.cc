@@ -54,6 +54,7 @@ PortCase port_of(const Json& j) {
              .rate_bps = number(j, "rate_bps"),
              .utilisation = number(j, "utilisation"),
              .link_downs = count(j, "link_downs"),
+             .received = count(j, "received"),
              .busy = count(j, "busy_intervals"),
              .slow = count(j, "slow_intervals"),
              .slow_bps = number(j, "slow_bps"),
@@ -152,8 +153,9 @@ std::string PortCase::link() const {
 std::string PortCase::direction() const { return fmt::format("{} -> {}", name(), peer); }
 
 std::uint64_t PortCase::rx() const {
-  return std::accumulate(classes.begin(), classes.end(), std::uint64_t{0},
-                         [](std::uint64_t n, const ClassCase& c) { return n + c.rx; });
+  const auto of_classes = std::accumulate(classes.begin(), classes.end(), std::uint64_t{0},
+                                          [](std::uint64_t n, const ClassCase& c) { return n + c.rx; });
+  return std::max(of_classes, received);
 }
 
 std::uint64_t PortCase::tx() const {
@@ -219,6 +221,12 @@ const nlohmann::ordered_json& Case::section(const char* key) const {
   static const Json none = Json::array();
   const auto found = report_.find(key);
   return found == report_.end() ? none : *found;
+}
+
+std::vector<std::string> Case::since() const {
+  std::vector<std::string> out;
+  for (const Json& line : section("since")) out.push_back(line.get<std::string>());
+  return out;
 }
 
 double Case::run_ns() const { return number(engine(), "simulated_seconds") * 1e9; }

@@ -45,6 +45,7 @@ struct PortCase {
   double rate_bps = 0;
   double utilisation = 0;  // of the sending direction
   std::uint64_t link_downs = 0;
+  std::uint64_t received = 0;  // good frames of all classes together, where a device counts them; else 0
   std::uint64_t busy = 0, slow = 0;  // intervals with frames that wait, and those in which it did not send as it could
   double slow_bps = 0;               // in the slow ones
   std::array<ClassCase, 8> classes{};
@@ -55,7 +56,7 @@ struct PortCase {
   std::string peer_node() const;  // "h3"
   std::string link() const;       // "leaf1:3-h3:1", the switch first
   std::string direction() const;  // "leaf1:3 -> h3:1"
-  std::uint64_t rx() const;       // packets of all classes
+  std::uint64_t rx() const;       // packets of all classes, or `received` if that is more
   std::uint64_t tx() const;
   std::uint64_t marked() const;
   std::uint64_t deepest() const;                           // of its queues, octets
@@ -119,6 +120,8 @@ class Case {
   // The links of the plan: `a`, `b` (ports), `a_is_host`, `b_is_host`, `rate_bps`.
   const nlohmann::ordered_json& plan() const { return section("plan"); }
   const std::string& name() const noexcept { return name_; }
+  // Since when counters of real devices count, a sentence for each kind: "ethtool: since ...".
+  std::vector<std::string> since() const;
   double run_ns() const;  // simulated time; 0: not known
   double load_ns() const;  // the load interval; 0: not known
 

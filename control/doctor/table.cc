@@ -28,6 +28,13 @@ std::string blind_text(const Case& c) {
   return out.empty() ? out : "Not looked at, for lack of:\n" + out;
 }
 
+// "  ethtool: since ...".
+std::string since_text(const Case& c) {
+  std::string out;
+  for (const std::string& line : c.since()) out += fmt::format("  {}\n", line);
+  return out.empty() ? out : "Counters:\n" + out;
+}
+
 std::string heading(const Found& f) {
   return fmt::format("{} at {} ({:.0f} % sure)", f.rule->id, f.what.element, f.what.confidence * 100);
 }
@@ -38,7 +45,7 @@ std::string text(const Case& c, const std::string& name, const std::vector<Found
   const std::string blind = blind_text(c);
   if (found.empty()) {
     const auto asked = std::ranges::count_if(all_rules(), [&](const Rule* r) { return can_look(*r, c); });
-    return fmt::format("{}: nothing found. {} rules looked at it.\n{}", name, asked, blind);
+    return fmt::format("{}: nothing found. {} rules looked at it.\n{}{}", name, asked, since_text(c), blind);
   }
   std::string out = fmt::format("{}: {} finding{}\n", name, found.size(), found.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(found.size(), most); ++i) {
@@ -48,6 +55,7 @@ std::string text(const Case& c, const std::string& name, const std::vector<Found
     out += fmt::format("   What to do: {}\n   It is something else if: {}\n", rule->remedy, rule->refutes);
   }
   if (found.size() > most) out += fmt::format("\nand {} more (--most)\n", found.size() - most);
+  if (const std::string since = since_text(c); !since.empty()) out += "\n" + since;
   return blind.empty() ? out : out + "\n" + blind;
 }
 
@@ -71,7 +79,9 @@ nlohmann::ordered_json json(const Case& c, const std::string& name, const std::v
                    {"refuted_by", rule->refutes}});
   for (const auto& [input, rules] : blind_rules(c))
     for (const std::string& rule : rules) blind.push_back({{"rule", rule}, {"needs", words(input)}});
-  return {{"schema", "railyard-diagnosis/1"}, {"name", name}, {"findings", std::move(all)}, {"not_looked_at", std::move(blind)}};
+  nlohmann::ordered_json out{{"schema", "railyard-diagnosis/1"}, {"name", name}, {"findings", std::move(all)}, {"not_looked_at", std::move(blind)}};
+  if (const auto since = c.since(); !since.empty()) out["counters"] = since;
+  return out;
 }
 
 std::string rules_text() {

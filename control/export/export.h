@@ -11,7 +11,7 @@ namespace railyard::exporting {
 
 // What formats of a single host take beside the lab.
 struct Options {
-  std::string node;  // the host; empty: the first, or all
+  std::string node;  // the host or switch; empty: the first, or all
   int gpus = 0;      // GPUs in it, spread evenly over its NICs; 0: as its profile says, else one per NIC
 };
 
@@ -46,5 +46,10 @@ std::string nccl_topology(const spec::Lab& lab, const Options& options);
 
 // NCCL_IB_HCA of each host, a line each after its name; or of one host, the assignment alone.
 std::string nccl_hca(const spec::Lab& lab, const Options& options);
+
+// SONiC's config_db.json of one switch (Options::node; empty: the first): ports, cables, neighbours, classes, buffers, WRED,
+// schedulers, PFC and its watchdog. `railyard import` makes a fabric of one switch of it whose ports and classes are the
+// same. Throws InputError for no such switch, and for what SONiC cannot be told.
+std::string sonic(const spec::Lab& lab, const Options& options);
 
 }  // namespace railyard::exporting

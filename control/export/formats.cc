@@ -22,6 +22,7 @@ std::span<const Format> formats() {
       Format{"frr", "the configuration of FRR of each switch with control: frr, or of all switches", whole<frr>},
       Format{"nccl-topology", "a host's PCIe and NICs, for NCCL_TOPO_FILE (--node, --gpus)", nccl_topology, true, true},
       Format{"nccl-hca", "NCCL_IB_HCA of all hosts, or of --node", nccl_hca, true},
+      Format{"sonic", "config_db.json of a switch: ports and QoS (--node; default: the first)", sonic, true},
   };
   return kFormats;
 }

@@ -127,6 +127,15 @@ class BufferReader {
     return speed ? std::optional(from_lookup(port, *speed, words[3])) : std::nullopt;
   }
 
+  // PFC and the profile of its group contradict each other: what switches PFC on is named first, and the group with it.
+  [[noreturn]] void fail_without_headroom(std::size_t i, std::size_t c, const Row& group, const std::string& profile) const {
+    const ClassMaps::PfcSource& pfc = maps_.pfc_sources[i];
+    pfc.row->fail("pfc_enable",
+                  fmt::format("priority {}, whose group has the profile '{}' without xoff ({}|{})", pfc.priority[c],
+                              profile, group.table(), group.key()),
+                  "priorities whose groups have headroom, or a profile with xoff for this group");
+  }
+
   std::optional<GroupBuffer> group(std::size_t i, std::size_t c) {
     const auto pg = static_cast<std::size_t>(maps_.group_of_class[c]);
     const Row* const row = find(pg_rows_, i, pg);
@@ -140,9 +149,7 @@ class BufferReader {
       if (p.trims)
         row->fail("profile", fmt::format("'{}' with packet_discard_action trim", *name),
                   "trimming in profiles of queues only");
-      if (pauses && p.group.headroom.value_or(0) == 0 && !p.is_dynamic)
-        row->fail("profile", fmt::format("'{}' without xoff, although PFC is on", *name),
-                  "a profile with xoff, the headroom");
+      if (pauses && p.group.headroom.value_or(0) == 0 && !p.is_dynamic) fail_without_headroom(i, c, *row, *name);
       if (!p.is_dynamic || !pauses) out = p.group;
       if (!pauses && p.group.headroom) p.row->leave("xoff", "not all ports with the profile have PFC");
     }

@@ -126,10 +126,12 @@ class MapReader {
 
   void read_pfc(ClassMaps& out) {
     const std::array<int, 8> queue = by_tc("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE");
+    const Named queue_map = common("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE");
     std::map<int, int> group;
     if (const Named map = common("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"); map.row != nullptr)
       for (const auto& [priority, pg] : entries(*map.row, 7, 7)) group[priority] = pg;
     out.has_pfc.resize(ports_.size());
+    out.pfc_sources.resize(ports_.size());
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       const Row* const row = rows_[i];
       if (row == nullptr) continue;
@@ -140,15 +142,22 @@ class MapReader {
           row->fail("pfc_enable", fmt::format("'{}'", *enabled), "priorities, 0..7, such as 3,4");
         const auto c = static_cast<std::size_t>(queue[static_cast<std::size_t>(*priority)]);
         if (!out.is_reached[c])
-          row->fail(
-              "pfc_enable",
-              fmt::format("priority {}, whose queue {} no {} leads to", *priority, c, out.trust_pcp ? "PCP" : "DSCP"),
-              fmt::format("priorities of queues that carry packets: {}", reached(out)));
+          row->fail("pfc_enable",
+                    fmt::format("priority {}, whose queue {}{} no {} leads to", *priority, c,
+                                queue_map.row == nullptr
+                                    ? ""
+                                    : fmt::format(" ({}|{})", queue_map.row->table(), queue_map.row->key()),
+                                out.trust_pcp ? "PCP" : "DSCP"),
+                    fmt::format("priorities of queues that carry packets: {}", reached(out)));
         if (const auto pg = group.find(static_cast<int>(*priority));
             pg != group.end() && pg->second != out.group_of_class[c])
-          row->fail("pfc_to_pg_map", fmt::format("priority group {} for priority {}", pg->second, *priority),
-                    fmt::format("{}, where tc_to_pg_map puts the packets of queue {}", out.group_of_class[c], c));
+          // Where the map is named: at the port, or for all of them.
+          says(i, "pfc_to_pg_map")
+              ->fail("pfc_to_pg_map", fmt::format("priority group {} for priority {}", pg->second, *priority),
+                     fmt::format("{}, where tc_to_pg_map puts the packets of queue {}", out.group_of_class[c], c));
         out.has_pfc[i][c] = true;
+        out.pfc_sources[i].row = row;
+        out.pfc_sources[i].priority[c] = static_cast<int>(*priority);
       }
       if (const std::string* const watched = row->find("pfcwd_sw_enable");
           watched != nullptr && (enabled == nullptr || *watched != *enabled))

@@ -40,6 +40,12 @@ struct ClassMaps {
   std::map<int, int> dscp_of_tc;  // for trimmed packets
   std::vector<std::array<bool, kClasses>>
       has_pfc;  // by port, in the order of the ports: the class pauses and is paused
+  // SONiC: who switches PFC on for a class of a port, and for which priority. By port.
+  struct PfcSource {
+    const Row* row = nullptr;  // of PORT_QOS_MAP
+    std::array<int, kClasses> priority{};
+  };
+  std::vector<PfcSource> pfc_sources;
 };
 
 // Of an ingress group at a port, in octets.

@@ -18,6 +18,7 @@ struct Section {
   std::string title;
   std::vector<Line> lines;
   std::vector<std::string> notes{};  // sentences below the lines
+  std::vector<std::vector<std::string>> table{};  // above the lines: columns side by side
 };
 
 // Columns of all sections have the same width; sections are numbered from 1.
@@ -27,6 +28,10 @@ std::string text(const std::vector<Section>& sections);
 std::string counted(long long n, const char* one, const char* many);
 // A number without digits that say nothing: "2", "1.33".
 std::string number(double value);
+// "11.9 kW", "20,889.6 kW".
+std::string kilowatts(double watts);
+// "400 Gb/s", "51.2 Tb/s", "6,554 Tb/s".
+std::string rate_words(double bps);
 // "1:1", "1.33:1".
 std::string ratio_text(double ratio);
 

@@ -76,6 +76,16 @@ const spec::Table<PowerFigures>& power_keys() {
   return table;
 }
 
+using AtTwice = std::array<std::optional<double>, kItems>;
+struct FasterPrices {
+  AtTwice each{};
+};
+const spec::Table<FasterPrices>& faster_keys() {
+  static const spec::Table<FasterPrices> table{"at-twice", "Prices of one at twice the rate",
+                                               item_keys(&FasterPrices::each, "a price")};
+  return table;
+}
+
 double watts_of(Item item, BitRate rate, const Prices& prices) {
   const auto i = static_cast<std::size_t>(item);
   if (prices.power.watts[i]) return *prices.power.watts[i];
@@ -133,6 +143,15 @@ const spec::Table<Prices>& price_keys() {
                                                       [](const PowerFigures& p) { return power_keys().write(p); },
                                                       {}},
                              "watts of one, at most, instead of the defaults"));
+    keys.push_back(spec::key("at-twice", &Prices::at_twice,
+                             spec::Form<AtTwice>{[](const Tree& said) {
+                                                   FasterPrices p;
+                                                   faster_keys().read(said, p);
+                                                   return p.each;
+                                                 },
+                                                 [](const AtTwice&) { return Tree{}; },
+                                                 {}},
+                             "the same prices at twice the rate"));
     keys.push_back(
         spec::Key<Prices>{"energy",
                           "price of a kWh",
@@ -162,6 +181,19 @@ Prices read_prices(const std::string& file) {
   Prices prices;
   price_keys().read(map, prices);
   return prices;
+}
+
+Prices at_rate(const Prices& prices, BitRate capacity, BitRate capacity_now) {
+  Prices out = prices;
+  for (std::size_t i = 0; i < kItems; ++i) {
+    const bool is_server = static_cast<Item>(i) == Item::kServer;
+    if (!is_server) out.each[i] = prices.at_twice[i];
+    if (!out.power.watts[i] || is_server) continue;
+    *out.power.watts[i] *= kInfo[i].by_capacity
+                               ? static_cast<double>(capacity.bps) / static_cast<double>(capacity_now.bps)
+                               : 2;
+  }
+  return out;
 }
 
 Parts parts_of(const Shape& s, const Level& l, const SwitchChoice& chosen, const std::vector<CableRow>& cables,

@@ -32,11 +32,17 @@ struct Prices {
   std::string currency = "EUR";
   std::array<std::optional<double>, kItems> each{};
   PowerFigures power{};
+  // Of items at twice the rate, for the comparison with it; that of servers is `each`'s.
+  std::array<std::optional<double>, kItems> at_twice{};
   std::optional<double> energy{};  // of one kWh
   double pue = 1.3;                // power usage effectiveness: all power of the hall / that of the machines
 
   bool any() const noexcept;
 };
+
+// Prices and watts of the items at twice the rate: watts of the user's file grow with the rate, of switches with their
+// capacity.
+Prices at_rate(const Prices& prices, BitRate capacity, BitRate capacity_now);
 
 const spec::Table<Prices>& price_keys();
 // Throws spec::SpecError: place, what is wrong, what was expected.

@@ -13,7 +13,8 @@ HeadroomOfLink headroom_of(Length cable, BitRate rate, const SwitchChoice& chose
   out.terms.peer_response = standard_pause_response(rate);
   out.terms.rx_latency = chosen.profile.latency;
   out.octets = headroom_octets(out.terms);
-  out.buffer = chosen.profile.cell * headroom_cells(out.terms, chosen.profile.cell);
+  out.mix = worst_headroom_mix(out.terms, chosen.profile.cell);
+  out.buffer = chosen.profile.cell * out.mix.cells();
   return out;
 }
 
@@ -26,10 +27,11 @@ Buffers buffers(const Request& r, const Shape& s, const SwitchChoice& chosen) {
   if (s.spine_up > 0) out.core = headroom_of(r.core_cable, s.port_rate, chosen);
   const int nics = s.nodes_per_group * s.rails_per_leaf;
   out.leaf = Bytes{r.lossless_classes * (nics * out.node.buffer.n + s.up * out.fabric.buffer.n)};
-  const std::int64_t spine_down =
-      s.tiers == 3 ? s.leaves_per_pod() * s.uplinks_per_spine : std::int64_t{s.later.leaves} * s.uplinks_per_spine;
-  out.spine = Bytes{r.lossless_classes * (spine_down * out.fabric.buffer.n + s.spine_up * out.core.buffer.n)};
   out.left_leaf = chosen.profile.buffer - out.leaf;
+  if (s.tiers == 1) return out;
+  out.spine_down = (s.tiers == 3 ? s.leaves_per_pod() : s.later.leaves) * s.uplinks_per_spine;
+  out.spine = Bytes{r.lossless_classes * (out.spine_down * out.fabric.buffer.n + s.spine_up * out.core.buffer.n)};
+  out.left_spine = chosen.profile.buffer - out.spine;
   return out;
 }
 

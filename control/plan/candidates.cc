@@ -75,7 +75,7 @@ Candidate clos(const char* name, Request r, Design design, const Plan& plan, Cos
 // Each rail is a switch, or several rails share one; nothing joins them.
 Candidate rail_only(Request r, const Plan& plan, CostUnit unit) {
   r.design = Design::kRailOptimized;
-  const int split = std::max(1, static_cast<int>(plan.chosen.port_rate.bps / r.nic_rate.bps));
+  const int split = std::max(1, static_cast<int>(plan.chosen.port_rate.bps / r.nic_rate().bps));
   const int rails = std::min(plan.chosen.radix * split / r.nodes(), r.nics());
   if (rails == 0) {
     Candidate none{.name = "rail-only"};
@@ -88,7 +88,7 @@ Candidate rail_only(Request r, const Plan& plan, CostUnit unit) {
           .radix = plan.chosen.radix,
           .nics_per_node = r.nics(),
           .split = split,
-          .nic_rate = r.nic_rate,
+          .nic_rate = r.nic_rate(),
           .port_rate = plan.chosen.port_rate,
           .leaves_per_group = (r.nics() + rails - 1) / rails,
           .nodes_per_group = r.nodes()};

@@ -155,7 +155,7 @@ std::string text(const Comparison& c, const Prices& prices) {
     lines.push_back({r.design.name, r.design.description, r.job ? report::time_text(*r.job) : "-",
                      cost_text(r.design.cost, c.cost_unit, prices),
                      fmt::format("{:+.1f} %", 100 * (r.design.cost / c.budget - 1)),
-                     fmt::format("{:.1f} kW", r.design.bill.fabric_watts / 1000)});
+                     kilowatts(r.design.bill.fabric_watts)});
   }
   out += text_table(lines, 2, "  ") + "\nWorst single failure\n\n";
   std::vector<std::vector<std::string>> failures{{"design", "stops the job", "slows it down most"}};

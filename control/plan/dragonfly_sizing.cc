@@ -22,7 +22,7 @@ CableRow cable(const char* between, Length length, BitRate rate) {
 
 // In the order: nodes, leaves to spines, groups.
 std::array<CableRow, 3> rows_of(const Request& r, const SwitchChoice& chosen) {
-  return {cable("node - leaf", r.used_node_cable(), r.nic_rate),
+  return {cable("node - leaf", r.used_node_cable(), r.nic_rate()),
           cable("leaf - spine", r.fabric_cable, chosen.port_rate),
           cable("spine - spine", r.core_cable, chosen.port_rate)};
 }
@@ -32,10 +32,10 @@ std::array<CableRow, 3> rows_of(const Request& r, const SwitchChoice& chosen) {
 std::optional<DragonflyShape> size_dragonfly(const Request& r, const SwitchChoice& chosen,
                                              const std::function<bool(const DragonflyShape&)>& is_affordable,
                                              const std::function<double(const DragonflyShape&)>& cost) {
-  const int split = std::max(1, static_cast<int>(chosen.port_rate.bps / r.nic_rate.bps));
+  const int split = std::max(1, static_cast<int>(chosen.port_rate.bps / r.nic_rate().bps));
   const int radix = chosen.radix;
   const int hosts = r.nodes() * r.nics();
-  const double port = static_cast<double>(chosen.port_rate.bps), nic = static_cast<double>(r.nic_rate.bps);
+  const double port = static_cast<double>(chosen.port_rate.bps), nic = static_cast<double>(r.nic_rate().bps);
   std::optional<DragonflyShape> best, cheapest;
   double best_cost = 0, cheapest_cost = 0;
   const auto consider = [&](const DragonflyShape& s) {
@@ -79,7 +79,7 @@ Parts parts_of(const DragonflyShape& s, const Request& r, const SwitchChoice& ch
   const std::int64_t nics = std::int64_t{r.nodes()} * r.nics();
   return {.nodes = r.nodes(),
           .nics = nics,
-          .nic_rate = r.nic_rate,
+          .nic_rate = r.nic_rate(),
           .switches = std::int64_t{s.groups} * (s.leaves + s.spines),
           .switch_capacity = chosen.capacity(),
           .cables = {

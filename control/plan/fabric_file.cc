@@ -138,7 +138,7 @@ std::string hosts_text(const Request& r, bool host_for_each_nic) {
                         host_for_each_nic ? fmt::format(", hosts: {}", r.nics()) : "");
   }
   if (r.lossless_classes == 0) keys += "roce: { loss-recovery: selective-repeat }, ";
-  return fmt::format("hosts: {{ default: {{ {}pcie: {} }} }}\n", keys, name_of(r.pcie, slot));
+  return fmt::format("hosts: {{ default: {{ {}pcie: {} }} }}\n", keys, name_of(r.pcie(), slot));
 }
 
 std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shape& s,
@@ -147,10 +147,10 @@ std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shap
   const bool each = has_host_for_each_nic(s);
   std::string out = fmt::format("# Written by: {}\n#\n", command);
   if (reduction > 1)
-    out += fmt::format("# Reduced {} times: {} of {} nodes, in the shape of the plan.\n", reduction, s.now.nodes,
-                       r.nodes());
-  out += fmt::format("#   {} of {} GPUs and {}; {}\n", counted(s.now.nodes, "node", "nodes"), r.gpus_per_node,
-                     counted(r.nics(), "NIC", "NICs"), counted_switches(s.now));
+    out += fmt::format("# Reduced {} times: {} of {}, in the shape of the plan.\n", reduction,
+                       report::count_text(static_cast<std::uint64_t>(s.now.nodes)), counted(r.nodes(), "node", "nodes"));
+  out += fmt::format("#   {} of {} and {}; {}\n", counted(s.now.nodes, "node", "nodes"),
+                     counted(r.gpus_per_node, "GPU", "GPUs"), counted(r.nics(), "NIC", "NICs"), counted_switches(s.now));
   if (s.tiers > 1)
     out += fmt::format("#   leaf   {} ports of {} to nodes, {} of {} to spines ({} to each): {}\n", s.down,
                        report::rate_text(static_cast<double>(s.port_rate.bps)), s.up,
@@ -162,8 +162,8 @@ std::string fabric_file(const Request& r, const SwitchChoice& chosen, const Shap
   if (s.tiers == 3 && hosts > s.now.nodes * (each ? s.nics_per_node : 1))
     out += fmt::format("# All pods are complete here: {} hosts.\n", hosts);
   out += fmt::format("#\n# Try: railyard check FILE, railyard run FILE, railyard up FILE\n");
-  out += fmt::format("name: plan-{}\ndescription: \"{} GPUs for {}, planned\"\n\n", s.now.nodes * r.gpus_per_node,
-                     s.now.nodes * r.gpus_per_node, needs(r.workload).name);
+  out += fmt::format("name: plan-{}\ndescription: \"{} for {}, planned\"\n\n", s.now.nodes * r.gpus_per_node,
+                     counted(s.now.nodes * r.gpus_per_node, "GPU", "GPUs"), needs(r.workload).name);
   out += topology_text(s, s.now, cables) + "\n" + switches_text(r, chosen, s) + hosts_text(r, each);
   if (r.lossless_classes != 1) out += qos_text(r.lossless_classes);
   out += traffic_text(hosts, s.nic_ports(s.now), hosts * std::max(r.gpus_per_node / (each ? r.nics() : 1), 1));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "control/plan/arithmetic.h"
 #include "control/plan/memory_need.h"
 #include "control/report/units.h"
 #include "control/spec/spec_error.h"
@@ -77,8 +78,10 @@ PlannedJob planned_job(const Request& r, int nodes, int hosts) {
         "requests: {}, "
         "prompt: 512, output: 64 }}\n",
         tensor, copies, tensor, copies, copies * kRate, copies * kRequests);
-    out.description = fmt::format("{} serves {} requests on {} GPUs: {} copies for prefill and {} for decode, tp {}",
-                                  r.model.name, copies * kRequests, gpus, copies, copies, tensor);
+    out.description = fmt::format("{} serves {} requests on {}: {} for prefill and {} for decode, tp {}",
+                                  r.model.name, report::count_text(static_cast<std::uint64_t>(copies * kRequests)),
+                                  counted(gpus, "GPU", "GPUs"), counted(copies, "copy", "copies"),
+                                  report::count_text(static_cast<std::uint64_t>(copies)), tensor);
     out.unit = "all requests";
     // Of an odd number of nodes one is left over.
     if (nodes % 2 != 0) hosts = (hosts > 0 ? hosts : nodes) * (nodes - 1) / nodes;
@@ -88,7 +91,8 @@ PlannedJob planned_job(const Request& r, int nodes, int hosts) {
         "    sequence: 512\n    segments: 4\n    chunk: 64MiB\n",
         r.gpus_per_node, kAdapterShare);
     out.description =
-        fmt::format("{} with adapters on {} GPUs: FSDP, shards in a node of {}", r.model.name, gpus, r.gpus_per_node);
+        fmt::format("{} with adapters on {}: FSDP, shards in a node of {}", r.model.name, counted(gpus, "GPU", "GPUs"),
+                    r.gpus_per_node);
     out.unit = "step";
   } else {
     const Degrees d = degrees(r, gpus);
@@ -99,8 +103,8 @@ PlannedJob planned_job(const Request& r, int nodes, int hosts) {
         d.tensor, d.pipeline, d.data, microbatches, d.tensor > 1);
     const auto octets = static_cast<std::uint64_t>(d.octets);
     out.description = fmt::format(
-        "{} on {} GPUs: tp {}, pp {}, dp {}, {} microbatches, ZeRO-1, {} for each GPU{}", r.model.name, gpus, d.tensor,
-        d.pipeline, d.data, microbatches, report::size_text(octets),
+        "{} on {}: tp {}, pp {}, dp {}, {} microbatches, ZeRO-1, {} for each GPU{}", r.model.name,
+        counted(gpus, "GPU", "GPUs"), d.tensor, d.pipeline, report::count_text(static_cast<std::uint64_t>(d.data)), microbatches, report::size_text(octets),
         octets > gpu_memory(r.gpu)
             ? fmt::format(" (it has {}: more GPUs are needed, or recomputation)", report::size_text(gpu_memory(r.gpu)))
             : "");

@@ -44,6 +44,24 @@ Json headroom(const HeadroomOfLink& h) {
       {"cable_m", static_cast<double>(h.cable.mm) / 1000}, {"wire_bytes", h.octets.n}, {"buffer_bytes", h.buffer.n}};
 }
 
+Json side(const RateSide& s) {
+  Json out{{"nic_rate_bps", s.rate.bps},
+           {"for_gpu_bps", s.nic.for_gpu.bps},
+           {"exposed", s.exposed},
+           {"switch_ports", s.chosen.radix},
+           {"switch_port_rate_bps", s.chosen.port_rate.bps},
+           {"tiers", s.shape ? Json(s.shape->tiers) : Json(nullptr)},
+           {"switches", s.shape ? Json(s.shape->now.switches()) : Json(nullptr)},
+           {"cables", Json::array()},
+           {"capacity_bps", s.shape ? Json(s.shape->nic_ports(s.shape->now) * s.rate.bps) : Json(nullptr)},
+           {"fabric_watts", s.shape ? Json(s.bill.fabric_watts) : Json(nullptr)},
+           {"fabric_cost", or_null(s.bill.fabric_cost)},
+           {"why_not", s.why_not}};
+  for (const CableRow& c : s.cables)
+    out["cables"].push_back({{"between", c.between}, {"medium", spec::name(c.medium)}, {"now", c.now}});
+  return out;
+}
+
 }  // namespace
 
 Json json(const Plan& p) {
@@ -57,7 +75,12 @@ Json json(const Plan& p) {
                     {"gpu", r.gpu},
                     {"gpus_per_node", r.gpus_per_node},
                     {"nics_per_node", r.nics()},
-                    {"nic_rate_bps", r.nic_rate.bps},
+                    {"nic_rate_bps", r.nic_rate().bps},
+                    {"nics_advised",
+                     {{"nics_per_node", r.advice.nics},
+                      {"nic_rate_bps", r.advice.rate.bps},
+                      {"reason", r.advice.reason},
+                      {"source", r.advice.source}}},
                     {"design", name(r.design)}};
   out["nic"] = {{"slot_bps", p.nic.slot.bps},
                 {"usable_bps", p.nic.usable.bps},
@@ -90,7 +113,8 @@ Json json(const Plan& p) {
                              {"later", c.later}});
   out["headroom"] = {{"node", headroom(p.buffers.node)}, {"fabric", headroom(p.buffers.fabric)},
                      {"core", headroom(p.buffers.core)}, {"leaf_bytes", p.buffers.leaf.n},
-                     {"spine_bytes", p.buffers.spine.n}, {"left_to_share_bytes", p.buffers.left_leaf.n}};
+                     {"spine_bytes", p.buffers.spine.n}, {"left_to_share_bytes", p.buffers.left_leaf.n},
+                     {"left_to_share_at_spine_bytes", p.buffers.left_spine.n}};
   out["ports"] = Json::array();
   for (const TierPorts& t : p.ports)
     out["ports"].push_back({{"tier", t.tier},
@@ -105,8 +129,9 @@ Json json(const Plan& p) {
     out["memory"].push_back(
         {{"model", m.model}, {"parameters", m.parameters}, {"bytes", m.total()}, {"gpus", m.gpus}, {"nodes", m.nodes}});
   out["bill"] = {{"currency", p.prices.currency}, {"now", bill_json(p.now)}, {"later", bill_json(p.later)}};
+  out["step_up"] = {{"now", side(p.step.now)}, {"twice", side(p.step.twice)}, {"needed_for_gpu_bps", p.step.needed.bps}};
   out["triggers"] = Json::array();
-  for (const Trigger& t : p.triggers)
+  for (const Trigger& t : p.step.triggers)
     out["triggers"].push_back(
         {{"trigger", t.what}, {"found", t.result}, {"threshold", t.threshold}, {"reached", t.reached}});
   out["isolation"] = name(needs(r.workload).isolation);

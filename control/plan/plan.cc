@@ -21,7 +21,7 @@ Plan make_plan(const Request& request, const Prices& prices) {
   p.ports = ports_by_tier(p.shape);
   p.now = bill(parts_of(p.shape, p.shape.now, p.chosen, p.cables, false), prices);
   p.later = bill(parts_of(p.shape, p.shape.later, p.chosen, p.cables, true), prices);
-  p.triggers = step_up_triggers(request, p.shape, p.chosen);
+  p.step = step_up(request, prices, p.shape, p.chosen, p.cables, p.now);
   return p;
 }
 

@@ -29,7 +29,7 @@ struct Plan {
   std::vector<TierPorts> ports{};
   Bill now{};
   Bill later{};
-  std::vector<Trigger> triggers{};
+  StepUp step{};  // to NICs of twice the rate
 };
 
 // Throws spec::SpecError: there is no such fabric.

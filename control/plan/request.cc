@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/units.h"
 #include "control/spec/job_model.h"
 #include "control/spec/keys/form.h"
 #include "control/spec/load.h"
@@ -78,25 +79,34 @@ spec::Form<Length> some_length() {
   });
 }
 
+std::string gpus_text(int n) { return fmt::format("{} {}", report::count_text(static_cast<std::uint64_t>(n)), n == 1 ? "GPU" : "GPUs"); }
+
+// "a multiple of 8 (96 or 104)"; with fewer GPUs than a node has: "8".
+std::string whole_nodes_text(int gpus, int per_node) {
+  const int below = gpus / per_node * per_node;
+  const auto count = [](int n) { return report::count_text(static_cast<std::uint64_t>(n)); };
+  if (below == 0) return fmt::format("{}, or --gpus-per-node {}", count(per_node), gpus);
+  return fmt::format("a multiple of {} ({} or {})", per_node, count(below), count(below + per_node));
+}
+
 // What keys say together.
 void check(const Tree& map, const Request& r) {
   const auto fail = [&](const char* key, const std::string& what) { map.at_or_self(key).fail(what); };
   if (r.gpus % r.gpus_per_node != 0)
-    fail("gpus", fmt::format("{} GPUs in nodes of {}; expected a multiple of {} ({} or {})", r.gpus, r.gpus_per_node,
-                             r.gpus_per_node, std::max(r.gpus / r.gpus_per_node, 1) * r.gpus_per_node,
-                             (r.gpus / r.gpus_per_node + 1) * r.gpus_per_node));
+    fail("gpus", fmt::format("{} in nodes of {}; expected {}", gpus_text(r.gpus), r.gpus_per_node,
+                             whole_nodes_text(r.gpus, r.gpus_per_node)));
   if (r.gpus_later && *r.gpus_later < r.gpus)
     fail("gpus-later",
-         fmt::format("{} GPUs in 18 months, but {} now; expected {} or more", *r.gpus_later, r.gpus, r.gpus));
+         fmt::format("{} in 18 months, but {} now; expected {} or more", gpus_text(*r.gpus_later),
+                     report::count_text(static_cast<std::uint64_t>(r.gpus)), r.gpus));
   if (r.later() % r.gpus_per_node != 0)
     fail("gpus-later",
-         fmt::format("{} GPUs in nodes of {}; expected a multiple of {}", r.later(), r.gpus_per_node, r.gpus_per_node));
+         fmt::format("{} in nodes of {}; expected {}", gpus_text(r.later()), r.gpus_per_node,
+                     whole_nodes_text(r.later(), r.gpus_per_node)));
   if (r.nics_per_node && r.gpus_per_node % *r.nics_per_node != 0 && *r.nics_per_node % r.gpus_per_node != 0)
-    fail("nics-per-node", fmt::format("{} NICs for {} GPUs; expected a divisor or a multiple of {}", *r.nics_per_node,
-                                      r.gpus_per_node, r.gpus_per_node));
-  if (r.rails_per_leaf && *r.rails_per_leaf > r.nics())
-    fail("rails-per-leaf", fmt::format("{} rails at a leaf, but nodes have {} NICs; expected {} or fewer",
-                                       *r.rails_per_leaf, r.nics(), r.nics()));
+    fail("nics-per-node", fmt::format("{} {} for {}; expected a divisor or a multiple of {}", *r.nics_per_node,
+                                      *r.nics_per_node == 1 ? "NIC" : "NICs", gpus_text(r.gpus_per_node),
+                                      r.gpus_per_node));
   if (r.rails_per_leaf && r.design != Design::kRailOptimized)
     fail("rails-per-leaf", "a fat tree has no rails; expected design: rail-optimized");
   if (r.radix && r.capacity) fail("capacity", "found with radix; expected one of the two");
@@ -134,9 +144,9 @@ const spec::Table<Request>& request_keys() {
        key("gpu", &Request::gpu, gpu_form(), "kind of GPU"),
        key("gpus-per-node", &Request::gpus_per_node, integer(1, 1024), "GPUs of a node"),
        key("nics-per-node", &Request::nics_per_node, maybe(integer(1, 64)),
-           "NICs of a node (default: one for each GPU)"),
-       key("nic-rate", &Request::nic_rate, rate(gigabit), "rate of a NIC"),
-       key("pcie", &Request::pcie, slot_form(), "slot of a NIC, such as gen5x16"),
+           "NICs of a node (default: by workload, model and GPU)"),
+       key("nic-rate", &Request::said_nic_rate, maybe(rate(gigabit)), "rate of a NIC (default: by workload, model and GPU)"),
+       key("pcie", &Request::said_pcie, maybe(slot_form()), "slot of a NIC, such as gen5x16 (default: by GPU)"),
        key("design", &Request::design,
            spec::choice<Design>({{"rail-optimized", Design::kRailOptimized}, {"fat-tree", Design::kFatTree}}),
            "rail-optimized: NIC r of each node at a leaf of rail r; fat-tree: all NICs of a node at one leaf"),
@@ -180,6 +190,11 @@ Request read_request(const std::string& file, const std::vector<std::pair<std::s
   const Tree* said = map.find("model");
   Tree usual = Tree::plain(request.model_name);
   request.model = model_named(said != nullptr ? *said : usual);
+  request.advice = advise_nics(request, request.workload);
+  if (request.rails_per_leaf && *request.rails_per_leaf > request.nics())
+    map.at_or_self("rails-per-leaf")
+        .fail(fmt::format("{} rails at a leaf, but a node has {} {}; expected {} or fewer", *request.rails_per_leaf,
+                          request.nics(), request.nics() == 1 ? "NIC" : "NICs", request.nics()));
   return request;
 }
 

@@ -9,6 +9,7 @@
 
 #include "control/jobs/gpu.h"
 #include "control/jobs/model.h"
+#include "control/plan/nic_advice.h"
 #include "control/plan/workloads.h"
 #include "control/spec/keys/table.h"
 #include "control/spec/spec.h"
@@ -32,9 +33,10 @@ struct Request {
   jobs::Model model;  // of this name
   std::string gpu = "h100";
   int gpus_per_node = 8;
-  std::optional<int> nics_per_node;  // nothing: one for each GPU
-  BitRate nic_rate{400'000'000'000};
-  spec::PcieSlot pcie{.generation = 5, .lanes = 16};
+  std::optional<int> nics_per_node;      // nothing: as advised
+  std::optional<BitRate> said_nic_rate;  // nothing: as advised
+  std::optional<spec::PcieSlot> said_pcie;
+  NicAdvice advice{};                    // of read_request()
   Design design = Design::kRailOptimized;
   std::string asic;                  // "tomahawk4-64x400": ports, rate, buffer; empty: the one nearest to the numbers
   std::optional<int> radix;          // ports of a switch
@@ -50,7 +52,9 @@ struct Request {
   int lossless_classes = 1;
 
   int later() const noexcept { return gpus_later.value_or(gpus); }
-  int nics() const noexcept { return nics_per_node.value_or(gpus_per_node); }  // of a node
+  int nics() const noexcept { return nics_per_node.value_or(advice.nics); }  // of a node
+  BitRate nic_rate() const noexcept { return said_nic_rate.value_or(advice.rate); }
+  spec::PcieSlot pcie() const noexcept { return said_pcie.value_or(advice.slot); }
   int nodes() const noexcept { return gpus / gpus_per_node; }
   int nodes_later() const noexcept { return later() / gpus_per_node; }
   Ratio used_oversubscription() const noexcept { return oversubscription.value_or(needs(workload).oversubscription); }

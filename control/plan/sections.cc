@@ -3,20 +3,21 @@
 
 #include <fmt/format.h>
 
+#include "control/plan/communication.h"
 #include "control/plan/plan.h"
+#include "control/plan/sections.h"
 #include "control/report/units.h"
 #include "control/spec/value.h"
 
 namespace railyard::plan {
 namespace {
 
-std::string rate(BitRate r) { return report::rate_text(static_cast<double>(r.bps)); }
-std::string rate(double bps) { return report::rate_text(bps); }
+std::string rate(BitRate r) { return rate_words(static_cast<double>(r.bps)); }
+std::string rate(double bps) { return rate_words(bps); }
 std::string octets(std::uint64_t n) { return report::size_text(n); }
-std::string octets(Bytes b) {
-  return (b.n < 0 ? "-" : "") + report::size_text(static_cast<std::uint64_t>(b.n < 0 ? -b.n : b.n));
-}
 std::string count(std::int64_t n) { return report::count_text(static_cast<std::uint64_t>(n)); }
+
+std::string seconds(double t) { return report::nanoseconds_text(static_cast<std::uint64_t>(t * 1e9)); }
 
 std::string watts(double w) {
   constexpr double kThousand = 1000;
@@ -39,40 +40,73 @@ Section memory_section(const Plan& p) {
                               octets(m.gradients), octets(m.optimizer), octets(m.activations)),
          octets(m.total()),
          serves ? "2 bytes per parameter; KV of 32 sequences" : "ZeRO, SC '20; Korthikanti et al., MLSys '23"});
-    s.lines.push_back(
-        {"", fmt::format("{} / {}, rounded up", octets(m.total()), octets(static_cast<std::uint64_t>(usable))),
-         fmt::format("{} ({})", counted(m.gpus, "GPU", "GPUs"), counted(m.nodes, "node", "nodes")), ""});
+    const bool whole = m.gpus > r.gpus_per_node;
+    s.lines.push_back({"",
+                       fmt::format("{} / {}, rounded up to {}", octets(m.total()), octets(static_cast<std::uint64_t>(usable)),
+                                   whole ? fmt::format("whole nodes of {}", r.gpus_per_node) : std::string("whole GPUs")),
+                       fmt::format("{} ({})", counted(m.gpus, "GPU", "GPUs"), counted(m.nodes, "node", "nodes")), ""});
   }
   const MemoryNeed mine = memory_need(r.model, r.workload, memory, r.gpus_per_node);
   if (mine.gpus > r.gpus)
-    s.notes.push_back(fmt::format("{} GPUs do not hold {}, which needs {}: recompute, offload, or buy more.",
-                                  count(r.gpus), r.model.name, count(mine.gpus)));
+    s.notes.push_back(fmt::format("{} cannot hold {}, which needs {}: recompute activations, offload, or buy more GPUs.",
+                                  counted(r.gpus, "GPU", "GPUs"), r.model.name, count(mine.gpus)));
   return s;
+}
+
+// "8 x 400 Gb/s".
+std::string nics_text(const NicAdvice& a) { return fmt::format("{} x {}", a.nics, rate(a.rate)); }
+
+// How many NICs of which rate, and for comparison what other workloads would get.
+void add_advice(const Plan& p, Section& s) {
+  const Request& r = p.request;
+  const NicAdvice& mine = r.advice;
+  const bool said = r.nics_per_node || r.said_nic_rate;
+  s.lines.push_back({"NICs of a node",
+                     r.nics_per_node ? fmt::format("{} for {}", r.nics(), counted(r.gpus_per_node, "GPU", "GPUs"))
+                                     : fmt::format("{}: {}", mine.count, mine.reason),
+                     fmt::format("{} x {}", r.nics(), rate(r.nic_rate())), said ? "as requested" : mine.source});
+  for (const WorkloadNeeds& w : workloads()) {
+    const NicAdvice a = advise_nics(r, w.workload);
+    if (w.workload == r.workload && !said) continue;
+    s.lines.push_back({fmt::format("  for {}", w.name), fmt::format("{}: {}", a.count, a.reason), nics_text(a), a.source});
+  }
 }
 
 Section nic_section(const Plan& p) {
   const Request& r = p.request;
-  Section s{.title = "NICs and PCI Express", .lines = {}};
-  s.lines.push_back({"nodes", fmt::format("{} GPUs / {}", count(r.gpus), r.gpus_per_node), count(r.nodes()), ""});
-  s.lines.push_back({"NIC ports", fmt::format("{} nodes x {}", count(r.nodes()), r.nics()),
-                     count(p.shape.nic_ports(p.shape.now)), r.nics_per_node ? "" : "one for each GPU: DGX H100"});
-  const double all = static_cast<double>(p.shape.nic_ports(p.shape.now)) * static_cast<double>(r.nic_rate.bps);
+  Section s{.title = fmt::format("NICs and PCI Express ({}, {})", r.gpu, r.model.name), .lines = {}};
+  s.lines.push_back({"nodes", fmt::format("{} / {}", counted(r.gpus, "GPU", "GPUs"), r.gpus_per_node), count(r.nodes()), ""});
+  add_advice(p, s);
+  s.lines.push_back({"NIC ports", fmt::format("{} x {}", counted(r.nodes(), "node", "nodes"), r.nics()),
+                     count(p.shape.nic_ports(p.shape.now)), ""});
+  const double all = static_cast<double>(p.shape.nic_ports(p.shape.now)) * static_cast<double>(r.nic_rate().bps);
   s.lines.push_back({"capacity of all NICs",
-                     fmt::format("{} x {}", count(p.shape.nic_ports(p.shape.now)), rate(r.nic_rate)), rate(all), ""});
-  const int gigatransfers = 8 << (r.pcie.generation - 3);
-  const char* coding = r.pcie.generation >= 6 ? "236/256" : "128/130";
-  s.lines.push_back({"slot of a NIC", fmt::format("{} GT/s x {} lanes x {}", gigatransfers, r.pcie.lanes, coding),
-                     rate(p.nic.slot), r.pcie.generation >= 6 ? "PCIe 6.0, 4.2.3" : "PCIe 5.0, 4.2"});
+                     fmt::format("{} x {}", count(p.shape.nic_ports(p.shape.now)), rate(r.nic_rate())), rate(all), ""});
+  const int gigatransfers = 8 << (r.pcie().generation - 3);
+  const char* coding = r.pcie().generation >= 6 ? "236/256" : "128/130";
+  s.lines.push_back({"slot of a NIC", fmt::format("{} GT/s x {} lanes x {}", gigatransfers, r.pcie().lanes, coding),
+                     rate(p.nic.slot), r.pcie().generation >= 6 ? "PCIe 6.0, 4.2.3" : "PCIe 5.0, 4.2"});
   s.lines.push_back({"PCI Express check", "",
-                     p.nic.held_up ? fmt::format("{} > {}: too slow, the NIC gets {}", rate(r.nic_rate),
+                     p.nic.held_up ? fmt::format("{} > {}: too slow, the NIC gets {}", rate(r.nic_rate()),
                                                  rate(p.nic.slot), rate(p.nic.usable))
-                                   : fmt::format("{} <= {}: fits", rate(r.nic_rate), rate(p.nic.slot)),
+                                   : fmt::format("{} <= {}: fits", rate(r.nic_rate()), rate(p.nic.slot)),
                      ""});
   s.lines.push_back({"for each GPU",
-                     fmt::format("{} NICs x {} / {} GPUs", r.nics(), rate(p.nic.usable), r.gpus_per_node),
+                     fmt::format("{} x {} / {}", counted(r.nics(), "NIC", "NICs"), rate(p.nic.usable),
+                                 counted(r.gpus_per_node, "GPU", "GPUs")),
                      rate(p.nic.for_gpu), ""});
+  const Communication c = communication(r);
+  if (c.octets > 0)
+    s.lines.push_back({"needed for each GPU",
+                       fmt::format("{} of {} / ({} of {} + {:.0f} % of {} of computing)",
+                                   octets(static_cast<std::uint64_t>(c.octets)), c.what, seconds(c.hidden), c.hidden_what,
+                                   kWorthIt * 100, seconds(c.compute)),
+                       rate(p.step.needed), "communication that computing does not hide: 10 % at most, our choice"});
   if (p.nic.held_up)
     s.notes.push_back("Headers of PCI Express cost a few percent more. Use a faster slot, or NICs of a lower rate.");
+  if (p.nic.for_gpu < p.step.needed)
+    s.notes.push_back(fmt::format("The NICs are too slow: {} for each GPU, and {} are needed.", rate(p.nic.for_gpu),
+                                  rate(p.step.needed)));
   return s;
 }
 
@@ -83,7 +117,7 @@ void add_leaves(const Plan& p, Section& s) {
       r.oversubscription ? "as requested" : std::string(needs(r.workload).oversubscription_source);
   s.lines.push_back({"oversubscription of leaves", "", ratio_text(r.used_oversubscription().value()), reason});
   if (f.rails_per_leaf == r.nics())
-    s.lines.push_back({"nodes at a leaf", fmt::format("all {} NICs of a node at one leaf", r.nics()),
+    s.lines.push_back({"nodes at a leaf", r.nics() == 1 ? std::string("its one NIC at one leaf") : fmt::format("all {} NICs of a node at one leaf", r.nics()),
                        counted(f.nodes_per_group, "node", "nodes"), ""});
   else
     s.lines.push_back(
@@ -92,45 +126,60 @@ void add_leaves(const Plan& p, Section& s) {
          counted(f.nodes_per_group, "node", "nodes"), "rail r: NIC r of every node"});
   s.lines.push_back(
       {"ports of a leaf to nodes",
-       f.split > 1 ? fmt::format("{} nodes x {} / {} NICs at a port", f.nodes_per_group, f.rails_per_leaf, f.split)
-                   : fmt::format("{} nodes x {}", f.nodes_per_group, f.rails_per_leaf),
+       f.split > 1 ? fmt::format("{} x {} / {} NICs at a port{}", counted(f.nodes_per_group, "node", "nodes"),
+                                 counted(f.rails_per_leaf, "NIC", "NICs"), f.split,
+                                 f.nodes_per_group * f.rails_per_leaf % f.split == 0 ? "" : ", rounded up")
+                   : fmt::format("{} x {}", counted(f.nodes_per_group, "node", "nodes"),
+                                 counted(f.rails_per_leaf, "NIC", "NICs")),
        fmt::format("{} of {}", f.down, f.radix), ""});
   if (f.tiers > 1)
     s.lines.push_back(
         {"ports of a leaf to spines",
-         fmt::format("{} x {} / ({} x {}), rounded up to {} spines", f.nodes_per_group * f.rails_per_leaf,
-                     rate(f.nic_rate), number(r.used_oversubscription().value()), rate(f.port_rate), f.spines),
+         fmt::format("{} x {} / ({} x {}), rounded up to equal parts for {}", f.nodes_per_group * f.rails_per_leaf,
+                     rate(f.nic_rate), number(r.used_oversubscription().value()), rate(f.port_rate),
+                     counted(f.spines, "spine", "spines")),
          std::to_string(f.up), ""});
   s.lines.push_back(
       {"leaves",
-       fmt::format("{} nodes / {} x {}, rounded up", count(f.now.nodes), f.nodes_per_group, f.leaves_per_group),
+       f.now.nodes % f.nodes_per_group == 0
+           ? fmt::format("{} / {} in a group x {}", counted(f.now.nodes, "node", "nodes"), f.nodes_per_group,
+                         counted(f.leaves_per_group, "leaf", "leaves"))
+           : fmt::format("{} ({} / {}, rounded up) x {}", counted(f.now.groups, "group", "groups"),
+                         counted(f.now.nodes, "node", "nodes"), f.nodes_per_group,
+                         counted(f.leaves_per_group, "leaf", "leaves")),
        count(f.now.leaves), ""});
 }
 
 void add_spines(const Plan& p, Section& s) {
   const Shape& f = p.shape;
   if (f.tiers == 2) {
-    const std::string later = f.later.leaves > f.now.leaves ? fmt::format(" ({} leaves of later)", f.later.leaves) : "";
-    s.lines.push_back({"spines, at least", fmt::format("{} leaves x {} / {} ports", f.later.leaves, f.up, f.radix),
-                       std::to_string((f.leaf_links(f.later) + f.radix - 1) / f.radix) + later, ""});
+    const std::int64_t links = f.leaf_links(f.later);
+    s.lines.push_back({"spines that have the ports",
+                       fmt::format("{}{} x {} / {} ports{}", counted(f.later.leaves, "leaf", "leaves"),
+                                   f.later.leaves > f.now.leaves ? " in 18 months" : "", f.up, f.radix,
+                                   links % f.radix == 0 ? "" : ", rounded up"),
+                       std::to_string((links + f.radix - 1) / f.radix), ""});
     s.lines.push_back({"spines",
-                       fmt::format("at least {}, and a divisor of {} uplinks",
-                                   std::min(p.request.spines_at_least, f.later.leaves), f.up),
-                       std::to_string(f.spines), "one that fails costs 1/spines: our choice"});
+                       fmt::format("at least {}, and a divisor of {}", std::min(p.request.spines_at_least, f.later.leaves),
+                                   counted(f.up, "uplink", "uplinks")),
+                       std::to_string(f.spines),
+                       f.spines == 1 ? "a single point of failure"
+                                     : fmt::format("one that fails costs 1/{}: our choice", f.spines)});
     s.lines.push_back({"uplinks from each leaf to each spine", fmt::format("{} / {}", f.up, f.spines),
                        std::to_string(f.uplinks_per_spine), ""});
     return;
   }
-  s.lines.push_back({"pods", fmt::format("{} leaves / {} in a pod", f.now.leaves, f.leaves_per_pod()),
+  s.lines.push_back({"pods", fmt::format("{} / {} in a pod{}", counted(f.now.leaves, "leaf", "leaves"), f.leaves_per_pod(),
+                                 f.now.leaves % f.leaves_per_pod() == 0 ? "" : ", rounded up"),
                      std::to_string(f.now.pods), "Al-Fares et al., SIGCOMM '08"});
   s.lines.push_back(
       {"spines", fmt::format("{} x {}, one for each uplink of a leaf", counted(f.now.pods, "pod", "pods"), f.spines),
        count(f.now.spines), ""});
-  s.lines.push_back({"ports of a spine", fmt::format("{} leaves down + {} up", f.leaves_per_pod(), f.spine_up),
+  s.lines.push_back({"ports of a spine", fmt::format("{} down + {} up", counted(f.leaves_per_pod(), "leaf", "leaves"), f.spine_up),
                      fmt::format("{} of {}", f.leaves_per_pod() + f.spine_up, f.radix), ""});
   s.lines.push_back({"cores",
-                     fmt::format("{} planes x {} (each spine has {} links to each core of its plane)", f.spines,
-                                 f.cores_per_plane, f.links_per_core),
+                     fmt::format("{} x {} (each spine has {} to each core of its plane)", counted(f.spines, "plane", "planes"),
+                                 counted(f.cores_per_plane, "core", "cores"), counted(f.links_per_core, "link", "links")),
                      count(f.now.cores), ""});
 }
 
@@ -139,16 +188,16 @@ void add_check(const Plan& p, Section& s) {
   const double down = static_cast<double>(f.nic_ports(f.now)) * static_cast<double>(f.nic_rate.bps);
   s.lines.push_back({"tiers", "", std::to_string(f.tiers), ""});
   s.lines.push_back({"stages", fmt::format("2 x {} - 1", f.tiers), std::to_string(f.stages()), ""});
-  s.lines.push_back({"switches", counted_switches(f.now, " + "), count(f.now.switches()), ""});
+  if (f.tiers > 1) s.lines.push_back({"switches", counted_switches(f.now, " + "), count(f.now.switches()), ""});
   s.lines.push_back(
-      {"capacity to nodes", fmt::format("{} ports x {}", count(f.nic_ports(f.now)), rate(f.nic_rate)), rate(down), ""});
+      {"capacity to nodes", fmt::format("{} x {}", counted(f.nic_ports(f.now), "NIC", "NICs"), rate(f.nic_rate)), rate(down), ""});
   if (f.tiers == 1) {
     s.notes.push_back("One switch: it is non-blocking by itself, and a single point of failure.");
     return;
   }
   const double up = static_cast<double>(f.leaf_links(f.now)) * static_cast<double>(f.port_rate.bps);
   s.lines.push_back({"capacity to spines",
-                     fmt::format("{} leaves x {} x {}", count(f.now.leaves), f.up, rate(f.port_rate)), rate(up), ""});
+                     fmt::format("{} x {} x {}", counted(f.now.leaves, "leaf", "leaves"), f.up, rate(f.port_rate)), rate(up), ""});
   const double core = f.tiers == 3 ? f.core_oversubscription() : 1;
   const bool blocks = f.leaf_oversubscription() > 1 || core > 1;
   std::string how =
@@ -168,6 +217,11 @@ Section fabric_section(const Plan& p) {
   add_leaves(p, s);
   if (p.shape.tiers > 1) add_spines(p, s);
   add_check(p, s);
+  if (p.shape.design == Design::kRailOptimized && p.shape.tiers > 1 && p.request.nics() > 1 &&
+      p.shape.rails_per_leaf == p.request.nics())
+    s.notes.push_back(
+        "All NICs of a node are at one leaf, which takes fewest switches: a leaf that fails takes its nodes with it. "
+        "--rails-per-leaf 1 spreads them.");
   for (const WorkloadNeeds& w : workloads())
     s.lines.push_back({fmt::format("recommended for {}", w.name), "", ratio_text(w.oversubscription.value()),
                        std::string(w.oversubscription_source)});
@@ -180,13 +234,16 @@ Section cable_section(const Plan& p) {
     const bool pair = c.is_optical_pair();
     const Shape& f = p.shape;
     const std::string formula =
-        c.between == "node - leaf"    ? fmt::format("{} nodes x {}", count(f.now.nodes), f.nics_per_node)
-        : c.between == "leaf - spine" ? fmt::format("{} leaves x {}", count(f.now.leaves), f.up)
-                                      : fmt::format("{} spines x {}", count(f.now.spines), f.spine_up);
+        c.between == "node - leaf"    ? fmt::format("{} x {}", counted(f.now.nodes, "node", "nodes"), f.nics_per_node)
+        : c.between == "leaf - spine" ? fmt::format("{} x {}", counted(f.now.leaves, "leaf", "leaves"), f.up)
+                                      : fmt::format("{} x {}", counted(f.now.spines, "spine", "spines"), f.spine_up);
     s.lines.push_back(
         {c.between, formula,
-         fmt::format("{} {} of {}, {}{}", count(c.now),
-                     pair ? "fibres" : fmt::format("{} cables", spec::name(c.medium)), rate(c.rate),
+         fmt::format("{} of {}, {}{}",
+                     pair ? counted(c.now, "fibre", "fibres")
+                          : counted(c.now, fmt::format("{} cable", spec::name(c.medium)).c_str(),
+                                    fmt::format("{} cables", spec::name(c.medium)).c_str()),
+                     rate(c.rate),
                      spec::format(c.length),
                      pair ? fmt::format(", {} {} modules", count(2 * c.now), spec::name(c.medium)) : ""),
          fmt::format(
@@ -194,66 +251,23 @@ Section cable_section(const Plan& p) {
              c.medium == spec::CableMedium::kAec || c.medium == spec::CableMedium::kAoc ? "products" : "IEEE 802.3")});
   }
   if (p.shape.split > 1)
-    s.notes.push_back(fmt::format("One port of a leaf has {} NICs, by a splitting cable.", p.shape.split));
-  return s;
-}
-
-void add_headroom(const char* what, const HeadroomOfLink& h, Bytes cell, Section& s) {
-  if (h.octets.n == 0) return;
-  const auto& t = h.terms;
-  s.lines.push_back(
-      {what,
-       fmt::format(
-           "{} own frame + {} PFC frame + {} cable ({} there and back) + {} response ({}) + {} pipeline ({}) + {} "
-           "peer's frame",
-           count(t.framing.slot(t.own_frame)), count(t.framing.slot(64)), count((t.rate * (2 * t.propagation)).n),
-           spec::format(h.cable), count((t.rate * t.peer_response).n), report::time_text(t.peer_response),
-           count((t.rate * t.rx_latency).n), report::time_text(t.rx_latency), count(t.framing.slot(t.peer_frame))),
-       count(h.octets.n) + " B", "IEEE 802.1Q annex N"});
-  s.lines.push_back({"",
-                     fmt::format("{} cells x {} B, for frames of the worst size", count(h.buffer.n / cell.n), cell.n),
-                     octets(h.buffer), ""});
-}
-
-Section buffer_section(const Plan& p) {
-  const Request& r = p.request;
-  Section s{.title = fmt::format("Buffer and PFC headroom ({})",
-                                 counted(r.lossless_classes, "lossless class", "lossless classes")),
-            .lines = {}};
-  add_headroom("port to a node", p.buffers.node, p.chosen.profile.cell, s);
-  add_headroom("port between leaf and spine", p.buffers.fabric, p.chosen.profile.cell, s);
-  add_headroom("port between spine and core", p.buffers.core, p.chosen.profile.cell, s);
-  s.lines.push_back({"headroom of a leaf",
-                     fmt::format("{} x ({} NICs x {} + {} uplinks x {})", r.lossless_classes,
-                                 p.shape.nodes_per_group * p.shape.rails_per_leaf, octets(p.buffers.node.buffer),
-                                 p.shape.up, octets(p.buffers.fabric.buffer)),
-                     octets(p.buffers.leaf), ""});
-  if (p.shape.tiers > 1)
-    s.lines.push_back(
-        {"headroom of a spine", "its ports to leaves and cores in 18 months", octets(p.buffers.spine), ""});
-  const Bytes buffer = p.chosen.profile.buffer;
-  s.lines.push_back({"buffer left to share at a leaf", fmt::format("{} - {}", octets(buffer), octets(p.buffers.leaf)),
-                     octets(p.buffers.left_leaf), p.chosen.asic});
-  if (p.buffers.left_leaf.n < 0)
-    s.notes.push_back(
-        p.chosen.profile.headroom_pool.n > 0
-            ? fmt::format("All headroom together does not fit: ports share a pool of {}, as this chip ships.",
-                          octets(p.chosen.profile.headroom_pool))
-            : std::string(
-                  "All headroom together does not fit: use shorter cables, fewer lossless classes or a chip with "
-                  "a headroom pool."));
+    s.notes.push_back(fmt::format("A port of a leaf has up to {} NICs, by a splitting cable; each NIC counts as a cable.",
+                                  p.shape.split));
   return s;
 }
 
 Section growth_section(const Plan& p) {
   const Shape& f = p.shape;
   Section s{.title = "Growth in 18 months, and ports", .lines = {}};
-  s.lines.push_back({"GPUs", fmt::format("{} in 18 months - {} now", count(p.request.later()), count(p.request.gpus)),
-                     fmt::format("{} more", count(p.request.later() - p.request.gpus)), ""});
+  if (p.request.gpus_later)
+    s.lines.push_back({"GPUs", fmt::format("{} in 18 months - {} now", count(p.request.later()), count(p.request.gpus)),
+                       fmt::format("{} more", count(p.request.later() - p.request.gpus)), ""});
+  else
+    s.lines.push_back({"GPUs", "", fmt::format("{} now and in 18 months", count(p.request.gpus)), ""});
   for (const TierPorts& t : p.ports) {
     s.lines.push_back({fmt::format("{} ports", t.tier),
-                       fmt::format("{} switches x {} - {} used - {} reserved for later", count(t.switches), f.radix,
-                                   count(t.used), count(t.reserved)),
+                       fmt::format("{} x {} - {} used - {} reserved for later", counted(t.switches, "switch", "switches"),
+                                   f.radix, count(t.used), count(t.reserved)),
                        fmt::format("{} stranded", count(t.stranded())), ""});
     if (t.switches_later > t.switches)
       s.lines.push_back({"", fmt::format("{} later - {} now", count(t.switches_later), count(t.switches)),
@@ -279,7 +293,7 @@ Section bill_section(const Plan& p) {
   const bool grows = p.later.watts > p.now.watts;
   Section s{.title = "Power and bill of materials", .lines = {}};
   for (const BillRow& row : p.now.rows) {
-    std::string result = fmt::format("{:.1f} kW", row.power() / 1000);
+    std::string result = kilowatts(row.power());
     if (const auto cost = row.cost()) result += fmt::format(", {}", money_text(*cost, p.prices));
     s.lines.push_back(
         {std::string(name(row.item)),
@@ -289,22 +303,21 @@ Section bill_section(const Plan& p) {
   }
   s.lines.push_back(
       {"fabric",
-       fmt::format("{:.1f} kW - {:.1f} kW of servers", p.now.watts / 1000, (p.now.watts - p.now.fabric_watts) / 1000),
-       fmt::format("{:.1f} kW, {} W for each GPU", p.now.fabric_watts / 1000,
-                   number(p.now.fabric_watts / p.request.gpus)),
+       fmt::format("{} - {} of servers", kilowatts(p.now.watts), kilowatts(p.now.watts - p.now.fabric_watts)),
+       fmt::format("{}, {:.0f} W for each GPU", kilowatts(p.now.fabric_watts), p.now.fabric_watts / p.request.gpus),
        ""});
   if (p.now.fabric_cost)
     s.lines.push_back(
         {"price of the fabric without servers", "", money_text(*p.now.fabric_cost, p.prices), "your prices file"});
   if (grows) {
-    s.lines.push_back({"fabric in 18 months", "", fmt::format("{:.1f} kW", p.later.fabric_watts / 1000), ""});
+    s.lines.push_back({"fabric in 18 months", "", kilowatts(p.later.fabric_watts), ""});
     if (p.later.fabric_cost)
       s.lines.push_back({"the same in 18 months", "", money_text(*p.later.fabric_cost, p.prices), "your prices file"});
   }
   if (p.prices.energy) {
     constexpr double kHours = 24 * 365;
     s.lines.push_back({"energy of the fabric in a year",
-                       fmt::format("{:.1f} kW x {} x 8,760 h x {} {}", p.now.fabric_watts / 1000, p.prices.pue,
+                       fmt::format("{} x {} x 8,760 h x {} {}", kilowatts(p.now.fabric_watts), p.prices.pue,
                                    *p.prices.energy, p.prices.currency),
                        money_text(p.now.fabric_watts / 1000 * p.prices.pue * kHours * *p.prices.energy, p.prices), ""});
   }
@@ -316,15 +329,15 @@ Section bill_section(const Plan& p) {
 }
 
 Section step_section(const Plan& p) {
-  Section s{.title = fmt::format("From {} to {}", rate(p.request.nic_rate), rate(p.request.nic_rate * 2)), .lines = {}};
-  bool all = true;
-  for (const Trigger& t : p.triggers) {
-    all = all && t.reached;
+  Section s{.title = fmt::format("{} against {}", rate(p.step.now.rate), rate(p.step.twice.rate)), .lines = {}};
+  s.table = step_up_table(p.step, p.prices);
+  for (const Trigger& t : p.step.triggers)
     s.lines.push_back(
         {t.what, t.formula, fmt::format("{}, {}", t.result, t.reached ? "reached" : "not reached"), t.threshold});
-  }
-  s.notes.push_back(all ? "All triggers are reached: plan the step now."
-                        : fmt::format("Stay at {} until all triggers are reached.", rate(p.request.nic_rate)));
+  const bool worth = p.step.triggers.front().reached;
+  s.notes.push_back(p.step.all_reached() ? fmt::format("All three triggers are reached: step up to {}.", rate(p.step.twice.rate))
+                    : worth              ? "The step is worth it, but not all triggers are reached: see those that are not."
+                                         : fmt::format("Stay at {}: the job does not need more.", rate(p.step.now.rate)));
   return s;
 }
 

@@ -70,8 +70,8 @@ std::optional<Shape> shape_of(const Request& r, const SwitchChoice& chosen, int 
           .tiers = tiers,
           .radix = chosen.radix,
           .nics_per_node = r.nics(),
-          .split = std::max(1, static_cast<int>(chosen.port_rate.bps / r.nic_rate.bps)),
-          .nic_rate = r.nic_rate,
+          .split = std::max(1, static_cast<int>(chosen.port_rate.bps / r.nic_rate().bps)),
+          .nic_rate = r.nic_rate(),
           .port_rate = chosen.port_rate,
           .rails_per_leaf = rails,
           .leaves_per_group = ceil_of(r.nics(), rails),
@@ -83,7 +83,7 @@ std::optional<Shape> shape_of(const Request& r, const SwitchChoice& chosen, int 
   if (tiers == 1) {
     if (leaves > 1) return std::nullopt;
   } else {
-    s.up = ports_for(Int128{r.nic_rate.bps} * nodes * rails, s.port_rate, r.used_oversubscription());
+    s.up = ports_for(Int128{r.nic_rate().bps} * nodes * rails, s.port_rate, r.used_oversubscription());
     if (s.down + s.up > s.radix) return std::nullopt;
     if (tiers == 2 && !choose_spines(s, leaves, s.radix - s.down, s.radix, r.spines_at_least)) return std::nullopt;
     if (tiers == 3 && !choose_pods(s, r, groups)) return std::nullopt;
@@ -105,7 +105,7 @@ std::vector<int> choices_of_rails(const Request& r, int tiers) {
 }
 
 std::optional<Shape> best_shape(const Request& r, const SwitchChoice& chosen, int tiers) {
-  const int split = std::max(1, static_cast<int>(chosen.port_rate.bps / r.nic_rate.bps));
+  const int split = std::max(1, static_cast<int>(chosen.port_rate.bps / r.nic_rate().bps));
   std::optional<Shape> best;
   const auto cost = [](const Shape& s) {
     return std::tuple(s.later.switches(), s.now.leaves, s.leaf_links(s.later), -s.nodes_per_group, s.rails_per_leaf);
@@ -146,7 +146,7 @@ std::int64_t most_nics(const Request& r, const SwitchChoice& chosen) {
   const auto part = [&](Ratio ratio) {
     return static_cast<std::int64_t>(chosen.radix * ratio.value() / (1 + ratio.value()));
   };
-  const std::int64_t split = std::max<std::int64_t>(1, chosen.port_rate.bps / r.nic_rate.bps);
+  const std::int64_t split = std::max<std::int64_t>(1, chosen.port_rate.bps / r.nic_rate().bps);
   return part(o) * split * part(c) * chosen.radix;
 }
 
@@ -155,7 +155,7 @@ Shape size(const Request& r, const SwitchChoice& chosen) {
     if (const auto s = best_shape(r, chosen, tiers)) return *s;
   const int per_leaf = chosen.radix / 2;
   if (r.design == Design::kFatTree &&
-      r.nics() > per_leaf * std::max<std::int64_t>(1, chosen.port_rate.bps / r.nic_rate.bps))
+      r.nics() > per_leaf * std::max<std::int64_t>(1, chosen.port_rate.bps / r.nic_rate().bps))
     throw spec::SpecError(
         spec::Place{.file = "--design"},
         fmt::format("the {} NICs of a node do not fit at one leaf of {} ports; expected design: rail-optimized, "

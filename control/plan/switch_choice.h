@@ -22,4 +22,7 @@ struct SwitchChoice {
 // capacity. Throws spec::SpecError: no switch has ports for NICs of this rate.
 SwitchChoice choose_switch(const Request& request);
 
+// Of the shipped chips whose ports have this rate or more, deep buffers left out; 0: there is none.
+BitRate largest_capacity(BitRate port_rate);
+
 }  // namespace railyard::plan

@@ -37,7 +37,7 @@ constexpr std::array kWorkloads{
         {1},
         "our choice: that of its most demanding part, pretraining",
         Isolation::kVrf,
-        "one fabric for all, with a routing table for each tenant and a class for each kind of traffic; split off "
+        "one fabric serves all, with a routing table for each tenant and a class for each kind of traffic; split off "
         "training once it has most of the GPUs (our choice)"},
 };
 

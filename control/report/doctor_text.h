@@ -9,10 +9,14 @@
 
 namespace railyard::report {
 
-// The surest first; none: nothing was found.
+// The surest first; none: nothing was found. `value`: the report as JSON (Report::value()), which costs time to build.
+std::vector<doctor::Found> findings(nlohmann::ordered_json value, const std::string& name);
 std::vector<doctor::Found> findings(const Report& report);
 
 // For the text of a run: up to three lines; empty if nothing was found.
-std::string doctor_text(const Report& report);
+std::string doctor_text(const std::vector<doctor::Found>& found);
+
+// Report::text() with what was found already.
+std::string text_of(const Report& report, const std::vector<doctor::Found>& causes);
 
 }  // namespace railyard::report

@@ -216,29 +216,31 @@ void engine_lines(Out out, const Report& r) {
 
 }  // namespace
 
-std::string Report::text() const {
+std::string Report::text() const { return text_of(*this, findings(*this)); }
+
+std::string text_of(const Report& r, const std::vector<doctor::Found>& causes) {
   std::string text;
   const Out out = std::back_inserter(text);
-  heading(out, *this);
-  if (!flows.empty() && flows.size() <= kMostFlows) text += flow_text(flows);
-  if (flows.size() > kMostFlows) traffic_lines(out, *this);
-  if (const std::string roce = roce_text(flows); !roce.empty()) text += "\n" + roce;
-  if (const std::string uet = uet_text(flows, uet_nics); !uet.empty()) text += "\n" + uet;
-  if (const std::string text_of = collective_text(collectives); !text_of.empty()) text += "\n" + text_of;
-  if (const std::string services = service_text(service_nics, rpings); !services.empty()) text += "\n" + services;
-  text += fabric_text(*this);
-  text += bundles_text(bundles);
-  text += routing_text(*this);
-  drop_lines(out, *this);
-  fault_lines(out, *this);
-  if (in_band) text += "\n" + int_text(*in_band);
-  if (probes) text += "\n" + probe_text(*probes);
-  story(out, *this);
-  verdict_lines(out, *this);
-  expectation_lines(out, *this);
-  if (!run.diagnosis.empty()) text += "\n" + diagnosis_text(*this);
-  if (const std::string causes = doctor_text(*this); !causes.empty()) text += "\n" + causes;
-  engine_lines(out, *this);
+  heading(out, r);
+  if (!r.flows.empty() && r.flows.size() <= kMostFlows) text += flow_text(r.flows);
+  if (r.flows.size() > kMostFlows) traffic_lines(out, r);
+  if (const std::string roce = roce_text(r.flows); !roce.empty()) text += "\n" + roce;
+  if (const std::string uet = uet_text(r.flows, r.uet_nics); !uet.empty()) text += "\n" + uet;
+  if (const std::string found = collective_text(r.collectives); !found.empty()) text += "\n" + found;
+  if (const std::string services = service_text(r.service_nics, r.rpings); !services.empty()) text += "\n" + services;
+  text += fabric_text(r);
+  text += bundles_text(r.bundles);
+  text += routing_text(r);
+  drop_lines(out, r);
+  fault_lines(out, r);
+  if (r.in_band) text += "\n" + int_text(*r.in_band);
+  if (r.probes) text += "\n" + probe_text(*r.probes);
+  story(out, r);
+  verdict_lines(out, r);
+  expectation_lines(out, r);
+  if (!r.run.diagnosis.empty()) text += "\n" + diagnosis_text(r);
+  if (const std::string found = doctor_text(causes); !found.empty()) text += "\n" + found;
+  engine_lines(out, r);
   return text;
 }
 

@@ -1,8 +1,7 @@
 #include "dataplane/switch/headroom.h"
 
-#include <algorithm>
-
 #include "dataplane/packet/packet.h"
+#include "dataplane/switch/headroom_mix.h"
 
 namespace railyard {
 
@@ -13,20 +12,24 @@ Bytes headroom_octets(const HeadroomTerms& t) noexcept {
          Bytes{t.framing.slot(t.peer_frame)};
 }
 
-std::uint32_t headroom_cells(const HeadroomTerms& t, Bytes cell) noexcept {
+HeadroomMix worst_headroom_mix(const HeadroomTerms& t, Bytes cell) noexcept {
   const std::int64_t around = t.framing.around();
-  const auto cells = [&](std::int64_t octets) { return (octets + cell.n - 1) / cell.n; };
   // The dearest frames per octet of wire time are those just above a multiple of the cell, or the shortest.
   const std::int64_t wire = headroom_octets(t).n;
-  std::int64_t worst = 0;
+  HeadroomMix worst;
   const auto consider = [&](std::int64_t s) {
     if (s < t.least_frame || s > t.peer_frame) return;
-    worst = std::max(worst, (wire + s + around - 1) / (s + around) * cells(s));
+    const HeadroomMix mix{s, (wire + s + around - 1) / (s + around), (s + cell.n - 1) / cell.n};
+    if (mix.cells() > worst.cells()) worst = mix;
   };
   consider(t.least_frame);
-  consider(t.peer_frame);
   for (std::int64_t s = t.least_frame / cell.n * cell.n + 1; s <= t.peer_frame; s += cell.n) consider(s);
-  return static_cast<std::uint32_t>(worst);
+  consider(t.peer_frame);
+  return worst;
+}
+
+std::uint32_t headroom_cells(const HeadroomTerms& t, Bytes cell) noexcept {
+  return static_cast<std::uint32_t>(worst_headroom_mix(t, cell).cells());
 }
 
 }  // namespace railyard

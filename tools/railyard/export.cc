@@ -48,7 +48,7 @@ void add_export(CLI::App* command, int&) {
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
   command->add_option("--set", *sets, "Override a value, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
   constexpr int kMostGpus = 1024;
-  CLI::Option* node = command->add_option("--node", options->node, "Host (default: the first, or all)")->type_name("NAME");
+  CLI::Option* node = command->add_option("--node", options->node, "Host, or switch for sonic (default: the first, or all)")->type_name("NAME");
   CLI::Option* gpus = command->add_option("--gpus", options->gpus, "GPUs of the host, spread evenly over its NICs (default: as hosts.NAME.gpus and gpu-nics say, else one per NIC)")
                           ->check(CLI::Range(1, kMostGpus))
                           ->type_name("N");
@@ -58,7 +58,8 @@ void add_export(CLI::App* command, int&) {
                   "  railyard export containerlab topologies/rails-4x8.yaml > rails.clab.yml   # set its images\n"
                   "  railyard export address-plan topologies/rails-4x8.yaml > addresses.csv\n"
                   "  railyard export nccl-topology topologies/rails-4x8.yaml --node h1 > h1.xml\n"
-                  "  railyard export nccl-hca topologies/rails-4x8.yaml");
+                  "  railyard export nccl-hca topologies/rails-4x8.yaml\n"
+                  "  railyard export sonic lab.yaml --node leaf1 > config_db.json");
   command->callback([=] {
     const auto chosen = std::ranges::find(exporting::formats(), *format, &exporting::Format::name);
     refuse(*node, *format, &exporting::Format::by_node);

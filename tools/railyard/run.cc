@@ -19,6 +19,7 @@
 #include "control/daemon/run_page.h"
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
+#include "control/report/doctor_text.h"
 #include "control/report/failures.h"
 #include "control/report/flow_csv.h"
 #include "control/report/html/page.h"
@@ -217,16 +218,32 @@ double wall_seconds() {
 }
 
 // With the samples of --memory and what --profile found, if there are any.
-std::string json_of(const report::Report& report, const telemetry::MemoryWatch& memory, const ScalingProfile* profile) {
-  if (memory.samples().empty() && profile == nullptr) return report.json();
-  auto j = report.value();
+void add_more(const telemetry::MemoryWatch& memory, const ScalingProfile* profile, nlohmann::ordered_json& j) {
   if (profile != nullptr) j["engine"]["scaling"] = scaling_json(*profile);
   for (const telemetry::MemorySample& s : memory.samples())
     j["engine"]["memory"].push_back({{"wall_seconds", s.wall_seconds},
                                      {"simulated_seconds", s.simulated_seconds},
                                      {"rss_bytes", s.rss_bytes},
                                      {"open_files", s.open_files}});
-  return json_text(j, 2);
+}
+
+// A report in the forms that are asked for. Its JSON is made once: it is printed, and the doctor looks at it.
+struct Printed {
+  std::string json;
+  std::vector<doctor::Found> causes;
+  std::string text;
+};
+Printed printed(const report::Report& report, const telemetry::MemoryWatch& memory, const ScalingProfile* profile, bool as_json,
+                bool as_text) {
+  Printed out;
+  if (!as_json && !as_text) return out;
+  nlohmann::ordered_json value = report.value();
+  add_more(memory, profile, value);
+  if (as_json) out.json = json_text(value, 2);
+  if (!as_text) return out;
+  out.causes = report::findings(std::move(value), report.run.name);
+  out.text = report::text_of(report, out.causes);
+  return out;
 }
 
 // One line per event.
@@ -323,10 +340,12 @@ int run(const RunOptions& o) {
   const report::Report report = session.run(interrupted);
   if (page) page->end();
   progress.clear();
+  const bool kept = !o.report_dir.empty();
+  const Printed out = printed(report, memory, session.engine().profile(), o.json || kept, kept || (!o.json && taker.empty()));
   if (o.json)
-    std::puts(json_of(report, memory, session.engine().profile()).c_str());
+    std::puts(out.json.c_str());
   else if (taker.empty())
-    std::fputs((report.text() + slow_collectives_text(session.lab(), o.file, o.sets, report.collectives)).c_str(), stdout);
+    std::fputs((out.text + slow_collectives_text(session.lab(), o.file, o.sets, report.collectives)).c_str(), stdout);
   if (!o.json && taker.empty() && session.engine().profile() != nullptr)
     std::fputs(scaling_text(*session.engine().profile()).c_str(), stdout);
   // The report is out. A file that cannot be written keeps no other one from being written.
@@ -338,15 +357,15 @@ int run(const RunOptions& o) {
       unwritten.emplace_back(error.what());
     }
   };
-  if (!o.report_dir.empty())
+  if (kept)
     keep([&] {
       const std::filesystem::path dir(o.report_dir);
-      write_file(dir / "report.json", json_of(report, memory, session.engine().profile()) + "\n", "--report");
-      write_file(dir / "report.txt", report.text(), "--report");
+      write_file(dir / "report.json", out.json + "\n", "--report");
+      write_file(dir / "report.txt", out.text, "--report");
       write_file(
           dir / "report.html",
           report::html(report,
-                       {.lab = &session.lab().spec(), .series_file = o.series, .flow_series_file = o.flow_series}),
+                       {.lab = &session.lab().spec(), .series_file = o.series, .flow_series_file = o.flow_series, .causes = &out.causes}),
           "--report");
       write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()), "--report");
     });

@@ -23,8 +23,8 @@ struct ValidateOptions {
   double bandwidth = 90;  // %
   std::string p99, p999, loaded_p99;
   std::size_t pairs = 5000;
-  std::string soak;      // empty: 5 ms of a file, 1 minute of a running lab
-  std::string interval;  // of the soak; empty: 5 ms, or 10 s
+  std::string soak;      // empty: 20 intervals of a file, 5 minutes of a running lab
+  std::string interval;  // of the soak; empty: acceptance::soak_interval(), or 10 s
   std::string checkpoint, resume;
   std::size_t planned_gpus = 0;
   std::string keep;

@@ -264,7 +264,7 @@ class LiveValidation {
 
   acceptance::Run soak() const {
     acceptance::Run run;
-    const SoakTime time = soak_time(o_, Duration{60'000'000'000'000}, Duration{10'000'000'000'000});
+    const SoakTime time = soak_time(o_, Duration{300'000'000'000'000}, Duration{10'000'000'000'000});
     if (time.whole == Duration{}) {
       run.not_run = why_not_live(ProbeKind::kLiveSoak);
       return run;

@@ -51,6 +51,7 @@ acceptance::SoakSample soak_sample_of(const nlohmann::ordered_json& report) {
 nlohmann::ordered_json soak_report_of(const acceptance::Soak& soak) {
   const acceptance::SoakSums all = acceptance::sums(soak);
   nlohmann::ordered_json out{{"flows", {{{"packets", all.packets}, {"lost", all.lost}, {"corrupted", all.corrupted}}}},
+                             {"intervals", all.intervals},
                              {"verdicts", nlohmann::ordered_json::array()}};
   for (const std::string& f : all.failures)
     out["verdicts"].push_back({{"name", f.substr(0, f.find(':'))},

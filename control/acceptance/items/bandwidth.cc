@@ -93,7 +93,8 @@ Finding racks(const Subject& s, const Runs& runs) {
   f.threshold = fmt::format("bandwidth within {}", share_text(s.settings.rack_difference));
   if (near.n == 0 || far.n == 0 || near_latencies == 0 || far_latencies == 0) {
     f.answer = Answer::kNotRun;
-    f.found = "all pairs are at one switch, or none are";
+    f.found = far.n == 0 ? "all pairs are at one switch" : "no two hosts share a switch";
+    f.threshold.clear();
     return f;
   }
   const double a = near.goodput / static_cast<double>(near.n), b = far.goodput / static_cast<double>(far.n);

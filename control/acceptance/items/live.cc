@@ -125,8 +125,9 @@ Finding host_classes(const Subject&, const Runs& runs) {
     if (!p["wrong"].is_null()) f.evidence.push_back(fmt::format("{}: {}", ends_of(p), p["wrong"].get<std::string>()));
   }
   f.answer = f.evidence.empty() ? Answer::kPass : Answer::kFail;
-  f.found = f.evidence.empty() ? fmt::format("DSCP {} keeps its class over {} hops of {} pairs", r["dscp"].get<int>(),
-                                             hops, r["pairs"].size())
+  f.found = f.evidence.empty() ? fmt::format("DSCP {} keeps its class over {} {} of {} {}", r["dscp"].get<int>(), hops,
+                                             hops == 1 ? "hop" : "hops", r["pairs"].size(),
+                                             r["pairs"].size() == 1 ? "pair" : "pairs")
                                : fmt::format("the first wrong hop: {}", f.evidence.front());
   if (!f.evidence.empty())
     f.remedy =
@@ -161,7 +162,7 @@ Finding host_libfabric(const Subject&, const Runs& runs) {
 Finding live_failover(const Subject&, const Runs& runs) {
   const Json& r = report_of(runs, ProbeKind::kLiveFailover);
   Finding f;
-  f.threshold = "all pairs come back";
+  f.threshold = "all pairs come back, before the link does";
   f.evidence.push_back(fmt::format("{} was taken down for {} of simulated time", r["link"].get<std::string>(),
                                    time_text_of(r["down_ns"].get<double>())));
   std::uint64_t lost = 0, hit = 0;
@@ -180,8 +181,19 @@ Finding live_failover(const Subject&, const Runs& runs) {
     return f;
   }
   f.answer = Answer::kPass;
-  f.found = fmt::format("{} probes of {} pairs lost; the pair that lost most was away for about {}",
-                        report::count_text(lost), hit, time_text_of(r["longest_ns"].get<double>()));
+  const auto longest = r["longest_ns"].get<double>();
+  if (hit == 0) {
+    f.found = "no probe was lost: no pair used the link, or the switch next to it avoided it at once";
+    return f;
+  }
+  f.found = fmt::format("{} of {} lost; the longest outage of a pair was about {}",
+                        lost == 1 ? std::string("1 probe") : report::count_text(lost) + " probes",
+                        hit == 1 ? std::string("1 pair") : report::count_text(hit) + " pairs", time_text_of(longest));
+  constexpr double kNearly = 0.9;
+  if (longest >= kNearly * r["down_ns"].get<double>()) {
+    f.answer = Answer::kWarn;
+    f.remedy = "Pairs came back when the link did: routing did not avoid it. `routing.protocol: bgp`, BFD, a second path.";
+  }
   return f;
 }
 

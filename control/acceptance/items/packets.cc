@@ -64,7 +64,7 @@ Finding classes(const Subject& s, const Runs& runs) {
   const routing::Graph graph(s.lab);
   routing::ClassWalk walk(graph);
   Finding f;
-  f.threshold = "every switch has a packet in the class that its neighbour sent it in";
+  f.threshold = "each switch takes packets in the class in which its neighbour sent them";
   Expected expected;
   std::set<std::string> said;
   std::set<std::tuple<std::size_t, std::size_t, routing::CodePoint>> walked;
@@ -81,21 +81,24 @@ Finding classes(const Subject& s, const Runs& runs) {
     dscps.insert(host.roce.cnp.dscp);
     if (host.roce.ack.dscp) dscps.insert(*host.roce.ack.dscp);
   }
-  std::size_t hops = 0;
+  // Links into switches that packets of the DSCP take, from hosts and from switches.
+  std::set<std::tuple<std::size_t, std::size_t>> hops;  // the receiving node, its port from 0
+  std::set<std::size_t> senders;                        // NICs
   for (const Pair& pair : s.pairs) {
     for (const int dscp : dscps) {
       spec::TrafficSpec like = s.like;
       like.dscp = dscp;
       if (dscp != s.like.dscp) like.priority.reset();
       const routing::CodePoint sent = routing::sent_by(s.lab, s.nics[pair.from], like);
-      if (!walked.emplace(s.edge[pair.from], s.edge[pair.to], sent).second) continue;
       const std::size_t host = graph.node(s.nics[pair.from].node);
-      if (dscp == s.like.dscp)
+      if (dscp == s.like.dscp && senders.insert(pair.from).second)
         disagree(host, like.priority.value_or(qos(host).dscp_to_class[static_cast<std::size_t>(dscp)]),
                  s.edge[pair.from], sent);
+      if (!walked.emplace(s.edge[pair.from], s.edge[pair.to], sent).second) continue;
       for (const routing::ClassStep& step : walk.steps(s.edge[pair.from], s.edge[pair.to], sent))
         for (const auto& exit : step.next) {
-          ++hops;
+          if (dscp == s.like.dscp && graph.is_switch(exit.edge->neighbour))
+            hops.emplace(exit.edge->neighbour, exit.edge->neighbour_port.index());
           expected[{exit.edge->neighbour, exit.edge->neighbour_port.index()}].insert(
               routing::class_of(qos(exit.edge->neighbour), exit.leaves));
           if (dscp == s.like.dscp) disagree(step.node, exit.out_class, exit.edge->neighbour, exit.leaves);
@@ -118,7 +121,9 @@ Finding classes(const Subject& s, const Runs& runs) {
   }
   f.answer = f.evidence.empty() ? Answer::kPass : Answer::kFail;
   f.found = f.evidence.empty()
-                ? fmt::format("DSCP {} keeps its class over {} hops", s.like.dscp, report::count_text(hops))
+                ? fmt::format("DSCP {} keeps its class on all {} links into switches: {} from NICs, {} from switches",
+                              s.like.dscp, report::count_text(senders.size() + hops.size()),
+                              report::count_text(senders.size()), report::count_text(hops.size()))
                 : fmt::format("the first wrong hop: {}", f.evidence.front());
   if (!f.evidence.empty())
     f.remedy = "Map the DSCP to the same class at both ends; trust DSCP, not PCP; look for a device that rewrites it.";

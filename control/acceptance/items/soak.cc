@@ -20,8 +20,11 @@ Finding soak(const Subject& s, const Runs& runs) {
     if (flow["lost"].is_number()) lost += flow["lost"].get<std::uint64_t>();
     if (flow["corrupted"].is_number()) corrupted += flow["corrupted"].get<std::uint64_t>();
   }
-  f.found = fmt::format("{} packets in {} at 80 % load, {} lost", report::count_text(packets),
-                        report::time_text(s.settings.soak), report::count_text(lost));
+  const std::size_t runs_of_it = report.contains("intervals") ? report["intervals"].get<std::size_t>() : 1;
+  f.found = fmt::format("{} packets in {} of simulated time at 80 % load{}, {} lost", report::count_text(packets),
+                        report::time_text(s.settings.soak),
+                        runs_of_it > 1 ? fmt::format(" ({} runs, each with a seed of its own)", runs_of_it) : "",
+                        report::count_text(lost));
   for (const char* name : {"lossless", "deadlock", "data"})
     if (const auto v = verdict_of(report, name); v && v->first == "fail") {
       f.answer = Answer::kFail;

@@ -80,6 +80,11 @@ bool add_nic_counter(const std::string& node, const std::string& at, const std::
     to.took();
     return true;
   }
+  // Frames of all priorities, those with errors left out: what shares of wrong frames are of.
+  if (name == "rx_packets_phy") {
+    add(to.port(node, at, false).values, "received", value);
+    return true;
+  }
   Gathered::Port& port = to.port(node, at, false);
   const char* reason = drop_of(name);
   if (reason != nullptr)
@@ -95,6 +100,7 @@ bool add_nic_counter(const std::string& node, const std::string& at, const std::
 
 // "     rx_prio3_pause: 12", or "/sys/.../hw_counters/out_of_sequence:12".
 void read_ethtool(const std::string& text, const std::string& node, const std::string& file, Gathered& to) {
+  to.add_since("ethtool and RDMA counters: since the driver of the NIC was loaded. Read them twice to see what is new.");
   std::istringstream lines(text);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {

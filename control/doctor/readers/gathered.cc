@@ -65,6 +65,7 @@ std::unique_ptr<Case> Gathered::make_case(const std::string& name) const {
   }
   for (const auto& [node, counters] : nics_) report["nics"].push_back({{"node", node}, {"counters", counters}});
   report["conversations"] = conversations_;
+  report["since"] = since_;
   return std::make_unique<Case>(std::move(report), inputs_, name);
 }
 

@@ -30,6 +30,8 @@ class Gathered {
   // RDMA counters of a host, by their names in hardware.
   std::map<std::string, std::uint64_t>& nic(const std::string& node) { return nics_[node]; }
   void add_input(Input input) { inputs_.insert(input); }
+  // Since when counters of one kind count, for people: "ethtool: since ...".
+  void add_since(const std::string& text) { since_.insert(text); }
   // Of a capture (conversations.h).
   void set_conversations(nlohmann::ordered_json conversations) {
     conversations_ = std::move(conversations);
@@ -47,6 +49,7 @@ class Gathered {
   std::map<std::string, std::map<std::string, std::uint64_t>> nics_;
   nlohmann::ordered_json conversations_ = nlohmann::ordered_json::object();
   std::set<Input> inputs_;
+  std::set<std::string> since_;
   std::uint64_t taken_ = 0;
 };
 

@@ -94,6 +94,9 @@ void read_prometheus(const nlohmann::json& answer, const std::string& file, Gath
   const auto result = answer["data"].find("result");
   if (result == answer["data"].end() || !result->is_array())
     throw InputError(fmt::format("{}: no data.result; expected an answer of /api/v1/query", file));
+  const bool is_range = answer["data"].value("resultType", "") == "matrix";
+  to.add_since(is_range ? "Prometheus: growth within the range of the query."
+                        : "Prometheus: since the start of each device or exporter. A range (/api/v1/query_range) gives what is new.");
   for (const auto& sample : *result) {
     if (!sample.is_object() || !sample.contains("metric") || !sample["metric"].is_object())
       throw InputError(fmt::format("{}: a result without 'metric'; expected a vector or a matrix", file));

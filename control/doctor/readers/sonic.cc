@@ -27,6 +27,8 @@ std::optional<std::uint64_t> count_of(const nlohmann::json& value) {
   return n;
 }
 
+constexpr const char* kSince = "SONiC: since the start of the switch, or since `sonic-clear counters`. Read them twice to see what is new.";
+
 void took(Gathered& to) {
   to.add_input(Input::kPorts);
   to.took();
@@ -54,6 +56,10 @@ bool add_port_stat(const std::string& stat, std::uint64_t n, Gathered::Port& por
       {"SAI_PORT_STAT_ETHER_RX_OVERSIZE_PKTS", "giant"},
       {"SAI_PORT_STAT_ETHER_STATS_UNDERSIZE_PKTS", "too_short"},
       {"SAI_PORT_STAT_IF_OUT_DISCARDS", "egress_full"}};
+  if (stat == "SAI_PORT_STAT_IF_IN_UCAST_PKTS" || stat == "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS") {
+    port.values["received"] = port.values.value("received", std::uint64_t{0}) + n;
+    return false;  // none that a rule looks at by itself
+  }
   for (const auto& [name, reason] : kDrops)
     if (stat == name) {
       port.drops[reason] += n;
@@ -114,6 +120,7 @@ void read_interfaces(const nlohmann::json& table, const std::string& node, Gathe
   for (const auto& [name, row] : table.items()) {
     if (!row.is_object() || !row.contains("RX_OK")) continue;
     Gathered::Port& port = to.port(node, name, true);
+    if (const auto n = count_of(row["RX_OK"])) port.values["received"] = *n;
     for (const auto& [column, reason] : {std::pair{"RX_ERR", "fcs_error"}, {"TX_DRP", "egress_full"}, {"RX_DRP", "ingress_full"}})
       if (const auto found = row.find(column); found != row.end())
         if (const auto n = count_of(*found)) port.drops[reason] += *n;
@@ -124,6 +131,7 @@ void read_interfaces(const nlohmann::json& table, const std::string& node, Gathe
 }  // namespace
 
 void read_sonic(const nlohmann::json& dump, const std::string& node, const std::string& file, Gathered& to) {
+  to.add_since(kSince);
   if (dump.contains("COUNTERS_PORT_NAME_MAP") || dump.contains("COUNTERS_QUEUE_NAME_MAP"))
     read_database(dump, node, to);
   else if (dump.contains("run") && dump.contains("flows"))
@@ -135,6 +143,7 @@ void read_sonic(const nlohmann::json& dump, const std::string& node, const std::
 
 // Two tables, "Port Rx" and "Port Tx", with a column for each priority.
 void read_sonic_pfc(const std::string& text, const std::string& node, const std::string& file, Gathered& to) {
+  to.add_since(kSince);
   std::istringstream lines(text);
   bool receives = true;
   int number = 0;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/report/doctor_text.h"
 #include "control/report/html/markup.h"
 #include "control/report/html/sections.h"
 #include "control/report/html/style.h"
@@ -102,7 +103,7 @@ std::string html(const Report& r, const PageOptions& options) {
   const Part parts[] = {
       {"topology", "Topology", options.lab != nullptr ? topology_section(*options.lab) : std::string()},
       {"diagnosis", "Diagnosis", diagnosis_section(r)},
-      {"causes", "Likely causes", doctor_section(r)},
+      {"causes", "Likely causes", options.causes != nullptr ? doctor_section(*options.causes) : doctor_section(findings(r))},
       {"collectives", "Collectives", collectives_section(r)},
       {"timelines", "Timelines", timelines_section(r)},
       {"traffic", "Traffic", traffic_section(r)},

@@ -9,9 +9,8 @@
 
 namespace railyard::report {
 
-std::string doctor_section(const Report& r) {
+std::string doctor_section(const std::vector<doctor::Found>& found) {
   constexpr std::size_t kMost = 5;
-  const std::vector<doctor::Found> found = findings(r);
   std::string out;
   for (std::size_t i = 0; i < std::min(found.size(), kMost); ++i) {
     const auto& [rule, d] = found[i];

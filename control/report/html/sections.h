@@ -2,14 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "control/doctor/rule.h"
 #include "control/report/report.h"
 
 namespace railyard::report {
 
 std::string topology_section(const spec::Lab& lab);   // the picture of the lab
 std::string diagnosis_section(const Report& report);  // symptom, cause, fix
-std::string doctor_section(const Report& report);     // likely causes, from the counters
+std::string doctor_section(const std::vector<doctor::Found>& found);  // likely causes, from the counters
 std::string traffic_section(const Report& report);    // per traffic, by size, latencies as curves
 std::string collectives_section(const Report& report);  // per collective operation; repeats over time
 std::string timelines_section(const Report& report);    // what each rank did when; the critical path

@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +51,35 @@ TEST(Probes, TheFilesWorkAndItsExpectationsAreLeftOut) {
   EXPECT_EQ(std::ranges::count(p->flows, '\n'), 1 + 30);
   EXPECT_THAT(p->flows, HasSubstr("h1:1,h4:1,"));
   EXPECT_EQ(probe_of(s, ProbeKind::kOwnWork)->lab.expect.size(), 1u);
+}
+
+// Any number of ranks: the size is a multiple of an element for each.
+TEST(Probes, CollectivesOfAnyNumberOfRanksHaveWholeElements) {
+  for (const int hosts : {3, 5, 7, 12}) {
+    const Subject s = subject_of(
+        spec::parse(fmt::format("name: odd\ntopology: {{ preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: {} }}\n", hosts),
+                    "odd.yaml"),
+        {}, {});
+    for (const ProbeKind kind : {ProbeKind::kAllReduce, ProbeKind::kAllGather, ProbeKind::kAllToAll, ProbeKind::kJob}) {
+      const auto p = probe_of(s, kind);
+      ASSERT_TRUE(p);
+      EXPECT_EQ(p->lab.collectives[0].size.n % (4 * hosts), 0) << hosts;
+      EXPECT_GT(p->lab.collectives[0].size.n, 1 << 20);
+    }
+  }
+}
+
+// Rails stay at their leaves: messages of the failover go to other rails, across the spines.
+TEST(Probes, MessagesOfTheFailoverCrossTheFabric) {
+  const Subject s = subject_of(
+      spec::parse("name: rails\ntopology: { preset: rail-optimized, hosts: 4, rails: 2, spines: 2, hosts-per-group: 4 }\n",
+                  "rails.yaml"),
+      {}, {});
+  const auto p = probe_of(s, ProbeKind::kFailover);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(std::ranges::count(p->flows, '\n'), 1 + 8);
+  for (const char* within : {"h1:1,h2:1", "h1:1,h3:1", "h1:1,h4:1", "h1:2,h3:2"})
+    EXPECT_THAT(p->flows, testing::Not(HasSubstr(within)));
 }
 
 TEST(Probes, AFabricWithoutASecondPathHasNoFailover) {

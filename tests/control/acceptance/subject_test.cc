@@ -79,5 +79,19 @@ TEST(Subject, ALabOfOneHostHasNothingToValidate) {
   EXPECT_THAT([&] { subject_of(lab, {}, {}); }, testing::ThrowsMessage<InputError>(HasSubstr("no two hosts")));
 }
 
+// Rails of one switch are in VLANs of their own.
+TEST(Subject, PairsOfOtherVlansAreNone) {
+  const auto pairs = [](const char* vlans) {
+    return subject_of(spec::parse(std::string("name: rails\ntopology: { preset: rail-optimized, hosts: 3, rails: 2, spines: 0, "
+                                              "hosts-per-group: 3, rails-per-switch: all") +
+                                      vlans + " }\n",
+                                  "rails.yaml"),
+                      {}, {})
+        .pairs.size();
+  };
+  EXPECT_EQ(pairs(""), 12u) << "each of six NICs to the two of its rail";
+  EXPECT_EQ(pairs(", rail-vlans: false"), 24u);
+}
+
 }  // namespace
 }  // namespace railyard::acceptance

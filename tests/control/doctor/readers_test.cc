@@ -99,6 +99,40 @@ TEST_F(Readers, AnswersOfPrometheus) {
               testing::UnorderedElementsAre("frame-errors at leaf1:3", "slow-receiver at h7"));
 }
 
+// Shares of damaged frames are of all frames of the port, not of those of priorities that happen to be listed.
+TEST_F(Readers, TheFramesOfAPortAreCounted) {
+  const auto received = [&](const std::string& name, const std::string& text) {
+    const auto c = read_counters({file(name, text)});
+    return c->ports().at(0).rx();
+  };
+  EXPECT_EQ(received("h1.txt", "  rx_packets_phy: 1000000\n  rx_prio3_packets: 400\n  rx_crc_errors_phy: 31\n"), 1'000'000u);
+  EXPECT_EQ(received("h2.txt", "  rx_prio3_packets: 400\n  rx_prio0_packets: 100\n  rx_crc_errors_phy: 31\n"), 500u);
+  EXPECT_EQ(received("tor.json", R"({"Ethernet0": {"RX_OK": "1,234", "RX_ERR": "7"}})"), 1'234u);
+  EXPECT_EQ(received("tor1.json", R"({
+    "COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"},
+    "COUNTERS:oid:0x1": {"SAI_PORT_STAT_IF_IN_ERRORS": "12", "SAI_PORT_STAT_IF_IN_UCAST_PKTS": "5000",
+                         "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS": "20"}})"),
+            5'020u);
+}
+
+TEST_F(Readers, SinceWhenCountersCountIsSaid) {
+  const auto said = [&](const std::string& name, const std::string& contents) {
+    const auto c = read_counters({file(name, contents)});
+    return text(*c, name, diagnose(*c), 5);
+  };
+  EXPECT_THAT(said("h1.txt", "  rx_crc_errors_phy: 31\n"), HasSubstr("since the driver of the NIC was loaded"));
+  EXPECT_THAT(said("tor.json", R"({"Ethernet0": {"RX_OK": "9", "RX_ERR": "7"}})"), HasSubstr("sonic-clear counters"));
+  const std::string sample =
+      R"("metric": {"__name__": "node_ethtool_received_crc_errors_phy", "instance": "h1:9100", "device": "eth0"})";
+  EXPECT_THAT(said("p.json", R"({"data": {"resultType": "vector", "result": [{)" + sample + R"(, "value": [1, "5"]}]}})"),
+              HasSubstr("since the start of each device"));
+  EXPECT_THAT(said("m.json", R"({"data": {"resultType": "matrix", "result": [{)" + sample +
+                                 R"(, "values": [[1, "5"], [61, "8"]]}]}})"),
+              HasSubstr("growth within the range"));
+  const auto c = read_counters({file("h2.txt", "  rx_crc_errors_phy: 0\n")});
+  EXPECT_THAT(json(*c, "h2", {})["counters"].dump(), HasSubstr("ethtool"));
+}
+
 TEST_F(Readers, RulesThatCannotLookAreNamed) {
   const auto c = read_counters({file("h1.txt", "     rx_crc_errors_phy: 0\n")});
   const std::string said = text(*c, "h1", diagnose(*c), 5);

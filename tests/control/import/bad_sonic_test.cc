@@ -48,12 +48,17 @@ const std::vector<BadCase>& bad_cases() {
       {"DscpAbove63", [](SampleJson& c) { c["DSCP_TO_TC_MAP"]["AZURE"]["64"] = "1"; },
        "DSCP_TO_TC_MAP|AZURE: 64: found the field '64', expected 0..63"},
       {"PfcOnAQueueThatNoMapLeadsTo", [](SampleJson& c) { c["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3,7"; },
-       "PORT_QOS_MAP|Ethernet0: pfc_enable: found priority 7, whose queue 7 no DSCP leads to, expected priorities of "
-       "queues that carry packets: 0, 1, "
-       "2, 3, 4, 5, 6"},
+       "PORT_QOS_MAP|Ethernet0: pfc_enable: found priority 7, whose queue 7 (MAP_PFC_PRIORITY_TO_QUEUE|AZURE) no DSCP "
+       "leads to, expected priorities of queues that carry packets: 0, 1, 2, 3, 4, 5, 6"},
       {"PfcWithoutHeadroom", [](SampleJson& c) { c["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3,0"; },
-       "BUFFER_PG|Ethernet0|0: profile: found 'ingress_lossy_profile' without xoff, although PFC is on, expected a "
-       "profile with xoff, the headroom"},
+       "PORT_QOS_MAP|Ethernet0: pfc_enable: found priority 0, whose group has the profile 'ingress_lossy_profile' without "
+       "xoff (BUFFER_PG|Ethernet0|0), expected priorities whose groups have headroom, or a profile with xoff for this "
+       "group"},
+      {"AGroupOfPfcWithoutHeadroom",
+       [](SampleJson& c) { c["BUFFER_PG"]["Ethernet4|3-4"]["profile"] = "ingress_lossy_profile"; },
+       "PORT_QOS_MAP|Ethernet4: pfc_enable: found priority 3, whose group has the profile 'ingress_lossy_profile' without "
+       "xoff (BUFFER_PG|Ethernet4|3-4), expected priorities whose groups have headroom, or a profile with xoff for this "
+       "group"},
       {"UnknownSpeed", [](SampleJson& c) { c["PORT"]["Ethernet8"]["speed"] = "123456"; },
        "PORT|Ethernet8: speed: found '123456', expected one of 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, "
        "100000, 200000, 400000, 800000, "
@@ -78,6 +83,14 @@ const std::vector<BadCase>& bad_cases() {
        },
        "PORT_QOS_MAP|Ethernet0: pfc_to_pg_map: found priority group 5 for priority 3, expected 3, where tc_to_pg_map "
        "puts the packets of queue 3"},
+      {"GroupOfPfcIsNotThatOfPacketsAtAllPorts",
+       [](SampleJson& c) {
+         c["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"]["3"] = "5";
+         for (auto& [port, row] : c["PORT_QOS_MAP"].items()) row.erase("pfc_to_pg_map");
+         c["PORT_QOS_MAP"]["global"]["pfc_to_pg_map"] = "AZURE";
+       },
+       "PORT_QOS_MAP|global: pfc_to_pg_map: found priority group 5 for priority 3, expected 3, where tc_to_pg_map puts "
+       "the packets of queue 3"},
       {"WatchdogShorterThanItsPoll", [](SampleJson& c) { c["PFC_WD"]["Ethernet0"]["detection_time"] = "100"; },
        "PFC_WD|Ethernet0: detection_time: found '100', expected a whole number, 200..60000"},
       {"TrimmingNotSet", [](SampleJson& c) { c.erase("SWITCH_TRIMMING"); },

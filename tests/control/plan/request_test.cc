@@ -69,7 +69,7 @@ TEST_F(RequestFile, OptionsWinOverTheFile) {
   const Request r = read_request(file, {{"gpus", "128"}});
   EXPECT_EQ(r.workload, Workload::kMixed);
   EXPECT_EQ(r.gpus, 128);
-  EXPECT_EQ(r.nic_rate.bps, 200'000'000'000);
+  EXPECT_EQ(r.nic_rate().bps, 200'000'000'000);
 }
 
 TEST_F(RequestFile, ErrorsNameTheLine) {

@@ -51,6 +51,36 @@ TEST_F(ImportCommand, PrintsToStandardOutputWithoutAFile) {
   EXPECT_THAT(qos.out, AllOf(HasSubstr("qos:"), Not(HasSubstr("links:"))));
 }
 
+// The shipped samples of neighbours and of containerlab are the same fabric: two leaves, two spines, four hosts.
+TEST_F(ImportCommand, TheSamplesOfLldpAndContainerlabComeUp) {
+  for (const std::vector<std::string>& files : std::vector<std::vector<std::string>>{
+           {"lldp/leaf1.json", "lldp/leaf2.json", "lldp/spine1.json", "lldp/spine2.json"},
+           {"lldp/leaf1.json", "lldp/leaf2.json"},  // spines are known by what leaves see of them
+           {"leaf-spine.clab.yml"}}) {
+    std::vector<std::string> command{"import", "-o", "lab.yaml"};
+    for (const std::string& f : files) command.push_back(topology("imports/" + f));
+    const Outcome imported = railyard(command);
+    ASSERT_EQ(imported.exit_code, kOk) << imported.err;
+    const std::string lab = read("lab.yaml");
+    for (const char* link : {"[h1:1, leaf1:1]", "[h4:1, leaf2:2]"}) EXPECT_THAT(lab, HasSubstr(link));
+    EXPECT_THAT(lab, HasSubstr("spine2: { kind: switch }"));
+    const Outcome ran =
+        railyard({"run", "lab.yaml", "--json", "--set", "traffic=[{ name: t, from: h1, to: h4, transport: roce, bytes: 1MB }]",
+                  "--expect", "completed == 1"});
+    EXPECT_EQ(ran.exit_code, kOk) << ran.err;
+  }
+}
+
+// A fabric without traffic is no fabric of a template: what the templates make runs at once.
+TEST_F(ImportCommand, WhatSonicsTemplatesMakeRuns) {
+  for (const char* sample : {"imports/sonic-templates-t0.json", "imports/sonic-templates-t1.json"}) {
+    const Outcome imported = railyard({"import", topology(sample), "-o", "lab.yaml"});
+    ASSERT_EQ(imported.exit_code, kOk) << imported.err;
+    const Outcome ran = railyard({"run", "lab.yaml", "--json", "--expect", "drops == 0", "--expect", "completed == 1"});
+    EXPECT_EQ(ran.exit_code, kOk) << sample << ran.err;
+  }
+}
+
 TEST_F(ImportCommand, NeighboursOfSeveralSwitchesAreATopology) {
   const std::string format =
       R"({"lldp": {"interface": {"Ethernet0": {"chassis": {"PEER": {"capability": {"type": "Bridge", "enabled": true}}},

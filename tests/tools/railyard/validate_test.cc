@@ -37,10 +37,48 @@ class Validate : public CommandLine {
 };
 
 TEST_F(Validate, AHealthyFabricPassesItsPairsAlone) {
-  const auto r = of(kOk, {"--only", "bandwidth-alone,mtu,classes,racks,latency-idle,failover,soak,scale"});
+  const auto r = of(kOk, {"--only", "bandwidth-alone,mtu,classes,racks,latency-idle,soak,scale"});
   for (const auto& l : r["lines"]) EXPECT_TRUE(l["answer"] == "pass" || l["answer"] == "report") << l;
   EXPECT_THAT(line(r, "bandwidth-alone")["found"].get<std::string>(), HasSubstr("of 12 pairs"));
   EXPECT_THAT(line(r, "latency-idle")["evidence"][0].get<std::string>(), HasSubstr("10,0"));
+}
+
+// Lost packets wait for the timeout of RoCE, 67 ms by default: that is seven times the time of these messages.
+TEST_F(Validate, AFailoverThatTakesLongWarnsAndAShortTimeoutHelps) {
+  const auto slow = line(of(kOk, {"--only", "failover"}), "failover");
+  EXPECT_EQ(slow["answer"], "warn");
+  EXPECT_THAT(slow["remedy"].get<std::string>(), HasSubstr("shorter timeouts of the transport"));
+  const auto quick = line(of(kOk, {"--only", "failover", "--set", "hosts.default.roce.ack-timeout=8"}), "failover");
+  EXPECT_EQ(quick["answer"], "pass") << quick;
+  EXPECT_THAT(quick["found"].get<std::string>(), testing::Not(HasSubstr("0 packets lost")));
+}
+
+// The soak of a file is twenty runs with seeds of their own, unless it is said otherwise.
+TEST_F(Validate, TheSoakOfAFileIsTwentyRuns) {
+  const auto r = of(kOk, {"--only", "soak"});
+  EXPECT_THAT(line(r, "soak")["found"].get<std::string>(),
+              testing::AllOf(HasSubstr("in 100 ms of simulated time"), HasSubstr("(20 runs, each with a seed of its own)")));
+  EXPECT_THAT(line(of(kOk, {"--only", "soak", "--soak", "2ms"}), "soak")["found"].get<std::string>(),
+              testing::AllOf(HasSubstr("in 2 ms of"), testing::Not(HasSubstr("runs"))));
+}
+
+// Where hosts share one switch, links from them are all there are.
+TEST_F(Validate, ClassesOfOneSwitchAreCounted) {
+  write("one.yaml", "name: one\ntopology: { preset: leaf-spine, leaves: 1, spines: 1, hosts-per-leaf: 3 }\n");
+  const Outcome o = railyard({"validate", "one.yaml", "--only", "classes", "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("keeps its class on all 3 links into switches: 3 from NICs, 0 from switches"));
+}
+
+// Rails that nothing joins: a collective in which all send to all is not run, and says why; the other lines are.
+TEST_F(Validate, ACollectiveThatAFabricCannotHaveIsNotRun) {
+  write("rails.yaml", "name: rails\ntopology: { preset: rail-optimized, hosts: 3, rails: 2, spines: 0, hosts-per-group: 3 }\n");
+  const Outcome o = railyard({"validate", "rails.yaml", "--only", "all-to-all,mtu", "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const auto r = nlohmann::json::parse(o.out);
+  EXPECT_EQ(line(r, "all-to-all")["answer"], "not run");
+  EXPECT_THAT(line(r, "all-to-all")["found"].get<std::string>(), HasSubstr("their NICs are not connected"));
+  EXPECT_EQ(line(r, "mtu")["answer"], "pass");
 }
 
 TEST_F(Validate, ASlowLinkIsFoundByItsPairs) {
