@@ -1,6 +1,7 @@
 #include "control/agents/agent_report.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -55,8 +56,9 @@ void set_job(CollectiveReport& r, const build::BuiltLab& lab, const AgentCollect
   if (communication > 0) r.job->overlap = 1 - exposed / communication;
 }
 
-void set_times(CollectiveReport& r, const std::vector<Times>& ranks) {
+void set_times(CollectiveReport& r, const std::vector<Times>& ranks, Duration gap, bool steps) {
   std::vector<Duration> times;
+  std::optional<Instant> before;
   for (std::size_t k = 0;; ++k) {
     Instant start = Instant::never();
     Instant end{};
@@ -65,11 +67,13 @@ void set_times(CollectiveReport& r, const std::vector<Times>& ranks) {
       end = std::max(end, k < t.finished.size() ? t.finished[k] : Instant::never());
     }
     if (start == Instant::never()) break;
+    start = report::counts_from(start, before, gap, steps);
     CollectiveReport::Repeat& repeat = r.iterations.emplace_back();
     repeat.start_ns = nanoseconds(start - Instant{});
     if (end == Instant::never()) continue;
     times.push_back(end - start);
     repeat.time_ns = nanoseconds(end - start);
+    before = end;
   }
   report::summarise(r, std::move(times));
 }
@@ -104,7 +108,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   if (c.computes()) r.job = {nanoseconds(c.computing()), c.is_graph() ? 0 : c.buckets, 0, {}, {}, {}};
   std::vector<Times> times;
   for (std::size_t i = 0; i < ranks; ++i) times.push_back(times_of(lab, s, i));
-  set_times(r, times);
+  set_times(r, times, c.gap, c.computes());
   std::vector<const RankProgram*> programs;
   std::vector<report::RankOnLinks> on_links;
   r.completed = true;

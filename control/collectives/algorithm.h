@@ -16,6 +16,7 @@ namespace railyard::collectives {
 // Where the ranks are, as far as algorithms ask.
 struct Layout {
   std::uint32_t ranks = 0;
+  std::uint32_t channels = 1;          // of the collective, for transfers()
   std::vector<std::uint32_t> group{};  // by rank: its host if there are scale-up networks, else its leaf
   bool in_hosts = false;               // groups are hosts, or
   bool in_networks = false;            // several hosts that share a scale-up network; in_hosts, too

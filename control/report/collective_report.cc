@@ -146,6 +146,7 @@ std::span<CollectiveRank* const> working_ranks(const build::Collective& collecti
 
 void set_times(CollectiveReport& r, const build::Collective& collective, const spec::CollectiveSpec& c) {
   std::vector<Duration> times;
+  std::optional<Instant> before;
   for (std::size_t k = 0;; ++k) {
     Instant start = Instant::never();
     Instant end{};
@@ -156,11 +157,13 @@ void set_times(CollectiveReport& r, const build::Collective& collective, const s
       end = std::max(end, started ? rank->finished()[k] : Instant::never());
     }
     if (start == Instant::never()) break;
+    start = counts_from(start, before, c.gap, c.computes());
     CollectiveReport::Repeat& repeat = r.iterations.emplace_back();
     repeat.start_ns = nanoseconds(start - Instant{});
     if (end == Instant::never()) continue;
     times.push_back(end - start);
     repeat.time_ns = nanoseconds(end - start);
+    before = end;
   }
   summarise(r, std::move(times));
 }

@@ -128,6 +128,13 @@ void summarise(CollectiveReport& r, std::vector<Duration> times);
 double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& spec, bool selective,
                      const spec::UetNicSpec& uet, Framing framing);
 
+// From when the time of a repeat counts. Of a collective: from its first rank's start. Steps of training and traces overlap where
+// the first ranks go on while the last ones still have to do, so that a step counts from the end of the one before it, and
+// `gap` later, if that is later: steps and gaps together take as long as all of it. `end_before`: nothing before the first.
+constexpr Instant counts_from(Instant first_start, std::optional<Instant> end_before, Duration gap, bool steps) noexcept {
+  return steps && end_before ? std::max(first_start, *end_before + gap) : first_start;
+}
+
 // Its size, for people.
 std::string size_of(const CollectiveReport& collective);
 

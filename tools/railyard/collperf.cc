@@ -219,6 +219,14 @@ std::string carried_by(const spec::CollectiveSpec& c) {
   return fmt::format("{} with protocol {}", algorithm, collectives::name(c.protocol));
 }
 
+// What is wrong with a size, without the place in the file that was made for it.
+std::string without_place(const std::string& failure, const std::string& file) {
+  const std::size_t at = failure.find(file);
+  if (at == failure.npos) return failure;
+  const std::size_t end = failure.find(": ", at);
+  return end == failure.npos ? failure : failure.substr(0, at) + failure.substr(end + 2);
+}
+
 int run_collperf(const CollperfOptions& o) {
   if (o.operation == name(Operation::kBarrier)) throw std::invalid_argument(kNoSizes);
   spec::Lab lab = spec::load(o.file, o.sets);
@@ -283,10 +291,16 @@ int run_collperf(const CollperfOptions& o) {
   ExitCode code = kOk;
   std::vector<std::string> failures(sizes.size());
   if (o.estimate)
-    for (report::NcclRow& row : table.rows) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::vector<std::string> all = sets;
-      all.push_back(size_set(row.bytes));
-      row = estimated(file.path(), all, row.bytes, element);
+      all.push_back(size_set(sizes[i]));
+      // One that cannot be estimated keeps no other one from the user.
+      try {
+        table.rows[i] = estimated(file.path(), all, sizes[i], element);
+      } catch (const std::runtime_error& error) {
+        failures[i] = error.what();
+        code = worse(code, kFailed);
+      }
     }
   else
     run_all(commands, {.parallel = o.jobs, .shows = !o.json && isatty(STDERR_FILENO) != 0}, [&](RunResult run) {
@@ -309,7 +323,7 @@ int run_collperf(const CollperfOptions& o) {
   else
     std::fputs(table.text().c_str(), stdout);
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    if (!failures[i].empty()) fmt::print(stderr, "railyard: {} bytes: {}\n", sizes[i], failures[i]);
+    if (!failures[i].empty()) fmt::print(stderr, "railyard: {} bytes: {}\n", sizes[i], without_place(failures[i], file.path()));
   return code;
 }
 

@@ -101,6 +101,12 @@ double tree_transfers(const Layout& layout, double octets) {
   for (const std::uint32_t g : layout.group) members[g] += 1;
   double parts = 1;
   for (const auto& [group, count] : members) parts = std::max(parts, count);
+  // Of these, those that a channel has (parts_of_channel).
+  const auto all = static_cast<std::uint32_t>(parts);
+  if (layout.channels % all == 0)
+    parts = 1;
+  else if (all % layout.channels == 0)
+    parts /= layout.channels;
   const double pieces = std::clamp(octets / parts / 2 / static_cast<double>(kMostPiece), static_cast<double>(kPieces),
                                    static_cast<double>(kMostPieces));
   return 2 * 2 * layout.ranks * (pieces + 1) * parts;

@@ -166,7 +166,9 @@ class CollectiveCheck {
     const double pieces = static_cast<double>(c_.size.n) / c_.chunk;
     const double channels = c_.channel_count() * c_.buckets;
     const double of_channel = static_cast<double>(c_.size.n) / channels;
-    double all = 2 * n * pieces + channels * c_.used_algorithm()->transfers(layout(lab_, ranks_), of_channel);
+    collectives::Layout of_ranks = layout(lab_, ranks_);
+    of_ranks.channels = static_cast<std::uint32_t>(c_.channel_count());
+    double all = 2 * n * pieces + channels * c_.used_algorithm()->transfers(of_ranks, of_channel);
     if (c_.pxn) all *= 2;
     if (c_.is_graph()) {
       jobs::CompileOptions options = compile_options(lab_, c_, ranks_);
