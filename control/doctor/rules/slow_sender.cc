@@ -1,6 +1,7 @@
 // Senders that are held back, and not by the network.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -27,11 +28,17 @@ bool is_unpaused(const Case& c, const Json& f) {
 }
 
 // No sign of congestion, and not slow because it was asked to be.
-bool is_free(const Case& c, const Json& f) {
-  constexpr double kMostMarked = 0.01;
-  if (number(f, "ce_share") > kMostMarked || count(f, "lost") > 0 || count(f, "trimmed") > 0 || retransmitted(f) > 0) return false;
+bool is_free(const Case& c, const Json& f, double most_marked = 0.01) {
+  if (number(f, "ce_share") > most_marked || count(f, "lost") > 0 || count(f, "trimmed") > 0 || retransmitted(f) > 0) return false;
   if (number(f, "offered_bps") > 0 || number(f, "goodput_ns") < kLeastNs) return false;
   return is_unpaused(c, f);
+}
+
+// Asks for so little of its link that others do not notice: monitoring, management.
+bool is_small(const Case& c, const Json& f) {
+  constexpr double kPart = 0.02;
+  const PortCase* at = c.before(text(f, "src"));
+  return at != nullptr && number(f, "offered_bps") > 0 && number(f, "offered_bps") < kPart * at->rate_bps;
 }
 
 struct Sender {
@@ -46,14 +53,24 @@ struct Sender {
 std::map<std::string, Sender> senders(const Case& c) {
   std::map<std::string, Sender> all;
   std::map<std::string, int> at_sink;
-  for (const Json& f : c.flows()) ++at_sink[text(f, "dst")];
+  Distances distances(c);
+  const double usual = std::max(latencies_of(c).usual, 0.0);
+  // On a fabric that is full, those who are slowed down by marks have many.
+  std::vector<double> marked;
+  for (const Json& f : c.flows()) marked.push_back(number(f, "ce_share"));
+  const double most_marked = std::max(0.01, median(std::move(marked)) / 4);
+  // Of a slow sender packets do not wait for each other: who waits in a queue on the way is held back by the network.
+  constexpr double kLate = 2e3;  // ns
+  const auto is_quick = [&](const Json& f) { return beyond_cables(distances, f, "p50") <= kLate + 1.5 * usual; };
+  for (const Json& f : c.flows())
+    if (!is_small(c, f)) ++at_sink[text(f, "dst")];
   for (const Json& f : c.flows()) {
-    if (number(f, "goodput_bps") <= 0 || number(f, "limit_bps") <= 0) continue;
+    if (number(f, "goodput_bps") <= 0 || number(f, "limit_bps") <= 0 || is_small(c, f)) continue;
     Sender& s = all[text(f, "src")];
     s.node = source_of(f);
     s.goodput += number(f, "goodput_bps");
     s.limit = std::max(s.limit, number(f, "limit_bps"));
-    s.free &= is_free(c, f) && at_sink[text(f, "dst")] == 1;
+    s.free &= is_free(c, f, most_marked) && at_sink[text(f, "dst")] == 1 && is_quick(f);
   }
   return all;
 }
@@ -64,10 +81,11 @@ double median_share(const std::map<std::string, Sender>& all) {
   return median(std::move(shares));
 }
 
-std::vector<Diagnosis> find_slow_sender(const Case& c) {
-  constexpr std::size_t kLeast = 4;  // senders to compare with
+constexpr std::size_t kLeastSenders = 4;  // to compare with
+
+std::vector<Diagnosis> slow_by_flows(const Case& c) {
   const auto all = senders(c);
-  if (all.size() < kLeast) return {};
+  if (all.size() < kLeastSenders) return {};
   const double usual = median_share(all);
   std::vector<Diagnosis> out;
   for (const auto& [nic, s] : all)
@@ -81,12 +99,72 @@ std::vector<Diagnosis> find_slow_sender(const Case& c) {
   return out.size() * 3 <= all.size() ? out : std::vector<Diagnosis>{};
 }
 
+bool was_paused(const Case& c, const std::string& host) {
+  return std::ranges::any_of(c.ports(), [&](const PortCase& p) {
+    return p.node == host && std::ranges::any_of(p.classes, [](const ClassCase& k) { return k.paused_ns > 0; });
+  });
+}
+
+// "h1" of "h1:2" and "h1/gpu3"
+std::string host_of(const std::string& rank) { return rank.substr(0, rank.find_first_of(":/")); }
+
+// What else makes a message take longer: queues, there and back, and cables.
+double explained_ns(const Case& c) {
+  constexpr double kHops = 16;  // of the longest cable: there and back over any fabric
+  double cable = 0;
+  for (const PortCase& p : c.ports()) cable = std::max(cable, p.propagation_ns);
+  return 2 * longest_queue_ns(c) + kHops * cable;
+}
+
+// Hosts have NICs of one rate: else the slow ones are so by design.
+bool are_alike(const Case& c, const Json& ranks) {
+  std::set<double> rates;
+  for (const Json& rank : ranks)
+    if (const PortCase* nic = c.port(host_of(rank.get<std::string>()) + ":1"); nic != nullptr) rates.insert(nic->rate_bps);
+  return rates.size() == 1;
+}
+
+// A ring is as fast as its slowest NIC, so all of them send as much as that one. Only its own messages take longer.
+void add_slow_rank(const Case& c, const Json& collective, std::vector<Diagnosis>& out) {
+  constexpr double kLonger = 1.5;
+  const Json &ranks = items(collective, "ranks"), &times = items(collective, "rank_message_ns");
+  if (ranks.size() != times.size() || count(collective, "retransmitted_packets") > 0 || !are_alike(c, ranks)) return;
+  std::vector<double> all;
+  for (const Json& t : times)
+    if (t.is_number()) all.push_back(t.get<double>());
+  if (all.size() < kLeastSenders) return;
+  const double usual = median(all), explained = explained_ns(c);
+  std::set<std::string> hosts, slow;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::string rank = ranks[i].get<std::string>(), host = host_of(rank);
+    hosts.insert(host);
+    if (!times[i].is_number()) continue;
+    const double t = times[i].get<double>();
+    if (t < kLonger * usual || t < usual + explained) continue;
+    slow.insert(host);
+    lines.push_back(fmt::format("{}: a message of {} takes {:.1f} us (median), those of the median rank {:.1f} us", text(collective, "name"), rank,
+                                t / 1e3, usual / 1e3));
+  }
+  if (slow.size() != 1 || hosts.size() < kLeastSenders - 1 || was_paused(c, *slow.begin())) return;
+  Diagnosis d{*slow.begin(), 0.8, std::move(lines)};
+  d.evidence.push_back(fmt::format("it was not paused; queues and cables explain {:.1f} us at most, and nothing was lost", explained / 1e3));
+  if (std::ranges::find(out, d.element, &Diagnosis::element) == out.end()) out.push_back(std::move(d));
+}
+
+std::vector<Diagnosis> find_slow_sender(const Case& c) {
+  std::vector<Diagnosis> out = slow_by_flows(c);
+  for (const Json& collective : c.collectives()) add_slow_rank(c, collective, out);
+  return out;
+}
+
 // Less than a message in flight, though nothing is in its way.
 bool is_short_of_window(const Case& c, const Json& f) {
   const Json& own = f.contains("roce") ? below(f, "roce") : below(f, "uet");
-  const double messages = number(own, "messages"), share = number(f, "share");
+  // The first one may not be complete.
+  const double messages = std::max(1.0, number(own, "messages")), share = number(f, "share");
   const double delay_ns = number(below(f, "latency_ns"), "p50");
-  if (messages <= 0 || share <= 0 || share >= kLow || delay_ns <= 0 || !is_free(c, f)) return false;
+  if (own.empty() || share <= 0 || share >= kLow || delay_ns <= 0 || !is_free(c, f)) return false;
   const double in_flight = number(f, "goodput_bps") / 8 * 2 * delay_ns * 1e-9;
   return in_flight < number(f, "delivered_bytes") / messages / 2;
 }
@@ -95,8 +173,10 @@ std::vector<Diagnosis> find_window_small(const Case& c) {
   std::map<std::string, std::vector<const Json*>> by_transport;
   std::map<std::string, std::size_t> short_of;
   std::map<std::string, int> from, to;
-  for (const Json& f : c.flows()) ++from[text(f, "src")], ++to[text(f, "dst")];
+  for (const Json& f : c.flows())
+    if (!is_small(c, f)) ++from[text(f, "src")], ++to[text(f, "dst")];
   for (const Json& f : c.flows()) {
+    if (is_small(c, f)) continue;
     if (from[text(f, "src")] > 1 || to[text(f, "dst")] > 1) continue;
     by_transport[text(f, "transport")].push_back(&f);
     short_of[text(f, "transport")] += is_short_of_window(c, f) ? 1 : 0;
@@ -121,39 +201,6 @@ std::vector<Diagnosis> find_window_small(const Case& c) {
   return out;
 }
 
-// What NICs say of their slots themselves: the share of the last second, in percent.
-void add_stalled(const Case& c, std::vector<Diagnosis>& out) {
-  constexpr std::uint64_t kOften = 10;
-  for (const NicCase& n : c.nics())
-    for (const char* counter : {"outbound_pci_stalled_wr", "outbound_pci_stalled_rd"})
-      if (n.of(counter) >= kOften)
-        out.push_back({n.node, 0.85, {fmt::format("{}: PCI Express had no credits for {} % of the time ({})", n.node,
-                                                  n.of(counter), counter)}});
-}
-
-std::vector<Diagnosis> find_pcie_limit(const Case& c) {
-  constexpr double kFramed = 0.85;  // headers leave more than this of the rate with packets of 1 KB
-  std::vector<Diagnosis> out;
-  add_stalled(c, out);
-  // A flow's limit is the lesser of its two ends': that of a NIC is the largest of its flows, in either direction.
-  std::map<std::string, double> limits;
-  for (const Json& f : c.flows())
-    if (number(f, "offered_bps") <= 0)
-      for (const char* end : {"src", "dst"}) limits[text(f, end)] = std::max(limits[text(f, end)], number(f, "limit_bps"));
-  for (const auto& [nic, limit] : limits) {
-    const PortCase* at = c.before(nic);
-    if (at == nullptr || at->other == nullptr || limit <= 0 || limit >= kFramed * at->rate_bps) continue;
-    const bool sends = at->other->utilisation >= at->utilisation;
-    const double used = std::max(at->other->utilisation, at->utilisation);
-    if (used * at->rate_bps < 0.7 * limit) continue;
-    out.push_back({node_of(nic),
-                   0.8,
-                   {fmt::format("{} {} at {:.0f} % of its link's {:.0f} Gb/s; its slot leaves {:.0f} Gb/s", nic,
-                                sends ? "sends" : "receives", used * 100, at->rate_bps / 1e9, limit / 1e9)}});
-  }
-  return out;
-}
-
 }  // namespace
 
 const Rule rules::kSlowSender{"slow-sender",
@@ -168,8 +215,5 @@ const Rule rules::kWindowSmall{"window-small",
                                "or more messages in flight.",
                                "Queues, marks or pauses on the way.", find_window_small,
                                {Input::kFlows, Input::kLinks}};
-const Rule rules::kPcieLimit{"pcie-limit", "A NIC's PCI Express slot carries less than its link.",
-                             "A wider or faster slot: `lspci -vv` shows LnkSta; `railyard check` (nic-above-pcie).",
-                             "The flow is slow by its own rate.", find_pcie_limit, {Input::kNics}};
 
 }  // namespace railyard::doctor

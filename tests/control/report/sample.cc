@@ -23,6 +23,7 @@ Report sample() {
   done.start_ns = 1000;
   done.fct_ns = 676'000;
   done.latency_ns = {2000, 3000, 250'000, 300'000, 301'000, 302'000};
+  done.least_latency_ns = 1500;
   done.limit_bps = 97e9;
   done.offered_bps = 50e9;
   done.arrival_bps = 48.6e9;
@@ -48,6 +49,7 @@ Report sample() {
   in.slowdown = Spread::of({2});
   in.latency_samples = 1900;
   in.latency_ns = done.latency_ns;
+  in.least_latency_ns = done.least_latency_ns;
   in.latency_points = {{0, 1500}, {0.5, 2000}, {0.99, 250'000}, {1, 302'000}};
   r.traffic = {in};
   r.latency_samples = 1900;
@@ -63,6 +65,7 @@ Report sample() {
   bottleneck.peer = "h1:1";
   bottleneck.is_switch = true;
   bottleneck.rate_bps = 100'000'000'000;
+  bottleneck.propagation = Duration{15'000};
   bottleneck.utilisation = 0.987;
   ClassCounters& lossless = bottleneck.counters.classes[3];
   lossless.tx_packets = 1000;
