@@ -291,7 +291,7 @@ def ce_marks(r):
 
 def trim_lost(r):
     """Trimmed headers are in a class that gets hardly anything of the port."""
-    f = Fabric(r, 4, at_least=8)
+    f = Fabric(r, 4, at_least=8, shape=r.choice(["leaf-spine", "fat-tree", "rails"]))
     text, to, _ = incast(f, r, "uet", size=6)
     q = (
         f"qos: {{ default: {{ dscp: {{ 26: 1, 10: 2, 46: 5 }}, classes: {{ 1: {{ queue-limit: {r.choice([50, 100])}KB, weight: 1000, "

@@ -114,7 +114,7 @@ def pair(r, extra=""):
 
 def captured_loss(r):
     f, a, b, text = pair(r, ", message: 64KB")
-    return f.text + text + fault(f"{a.nic} out", f"loss: {r.choice(['1%', '3%'])}") + run_of(r, 4000, 6000), ("rdma-loss", [f.address(b)]), {"capture": b.nic}
+    return f.text + FAST_TIMEOUT + text + fault(f"{a.nic} out", f"loss: {r.choice(['1%', '3%'])}") + run_of(r, 4000, 6000), ("rdma-loss", [f.address(b)]), {"capture": b.nic}
 
 
 def captured_silence(r):

@@ -58,11 +58,11 @@ def switch_lossy(r):
 
 
 def port_marks_early(r):
-    """Thresholds of one port, or of all ports of one switch. Two senders share a port and ask for less than it has."""
+    """Thresholds of one port, or of all ports of one switch. Three senders share a port and ask for less than it has."""
     f = Fabric(r, at_least=8, shape=r.choice(["leaf-spine", "fat-tree", "rails"]), far=False)
     leaf = r.choice(f.ends).leaf
-    text, to, _ = incast_at(f, r, leaf, 2)
-    text = text.replace("transport: roce", f"transport: roce, qps: {r.choice([1, 4])}, rate: {0.45 * f.rate:.2f}Gbps")
+    text, to, _ = incast_at(f, r, leaf, 3)
+    text = text.replace("transport: roce", f"transport: roce, qps: {r.choice([1, 4])}, rate: {0.3 * f.rate:.2f}Gbps")
     kmin = r.choice([1, 2, 4])
     what = f"ecn: {{ kmin: {kmin}KB, kmax: {2 * kmin}KB }}"
     if r.random() < 0.5:

@@ -62,7 +62,7 @@ std::vector<Diagnosis> find_extra_delay(const Case& c) {
     const double from = median(s.from) - usual, to = median(s.to) - usual;
     const PortCase* at = c.before(nic);
     if (at == nullptr || std::min(from, to) < kFar + 2 * queues + all.spread) continue;
-    Diagnosis d{at->link(), 0.8, {}};
+    Diagnosis d{at->link(), fastest ? 0.9 : 0.8, {}};
     d.evidence.push_back(fmt::format("beyond cables packets from {} take {:+.1f} us against the median of all flows ({:.1f} us), packets to it "
                                      "{:+.1f} us",
                                      nic, from / 1e3, usual / 1e3, to / 1e3));

@@ -1,5 +1,6 @@
 // Hosts that pause their switch.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -99,6 +100,8 @@ void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
   const double queues = longest_queue_ns(c), usual = all.usual;
   // Of long queues there may be several on a way.
   const double explained = queues * (queues < kShort ? 1.2 : 2.5) + all.spread;
+  std::map<std::string, int> flows_at;
+  for (const auto& f : c.flows()) ++flows_at[text(f, "dst")];
   const auto latest_p90 = [&](const std::string& but) {
     double most = 0;
     for (const auto& f : c.flows())
@@ -114,8 +117,8 @@ void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
     const std::string host = sink_of(f);
     // Half of them take longer than nearly all packets to other hosts, though the port before it has time.
     const PortCase* const at = c.before(text(f, "dst"));
-    const bool is_apart = at != nullptr && at->utilisation < kLow && number(f, "share") < kLow && has_latency(f) && p50 > kLate + 0.5 * usual &&
-                          p50 + usual > 1.2 * latest_p90(host);
+    const bool is_apart = at != nullptr && at->utilisation < kLow && number(f, "share") < kLow && has_latency(f) && p50 > kLate &&
+                          flows_at[text(f, "dst")] == 1 && p50 + usual > 1.2 * latest_p90(host);
     if ((!is_slow && !has_stopped && !is_apart) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
     out.push_back({host,
                    0.82,

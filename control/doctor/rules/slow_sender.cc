@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kLow = 0.6;        // of what framing leaves of the rate
+constexpr double kPaused = 0.01;    // of the time: less holds nobody back
 constexpr double kLeastNs = 100'000;  // what has just begun says nothing
 
 std::uint64_t retransmitted(const Json& f) {
@@ -24,7 +25,7 @@ std::uint64_t retransmitted(const Json& f) {
 bool is_unpaused(const Case& c, const Json& f) {
   const PortCase* at = c.before(text(f, "src"));
   return at != nullptr && at->other != nullptr &&
-         std::ranges::all_of(at->other->classes, [](const ClassCase& k) { return k.paused_ns == 0; });
+         std::ranges::all_of(at->other->classes, [](const ClassCase& k) { return k.pause_share < kPaused; });
 }
 
 // No sign of congestion, and not slow because it was asked to be.
@@ -44,6 +45,7 @@ bool is_small(const Case& c, const Json& f) {
 struct Sender {
   std::string node;
   double goodput = 0, limit = 0;
+  double in_flight = 0;  // goodput x latency
   bool free = true;
 
   double share() const { return limit > 0 ? goodput / limit : 0; }
@@ -70,15 +72,17 @@ std::map<std::string, Sender> senders(const Case& c) {
     s.node = source_of(f);
     s.goodput += number(f, "goodput_bps");
     s.limit = std::max(s.limit, number(f, "limit_bps"));
+    s.in_flight += number(f, "goodput_bps") * number(below(f, "latency_ns"), "p50");
     s.free &= is_free(c, f, most_marked) && at_sink[text(f, "dst")] == 1 && is_quick(f);
   }
   return all;
 }
 
-double median_share(const std::map<std::string, Sender>& all) {
-  std::vector<double> shares;
-  for (const auto& [nic, s] : all) shares.push_back(s.share());
-  return median(std::move(shares));
+template <class Figure>
+double median_of(const std::map<std::string, Sender>& all, Figure figure) {
+  std::vector<double> values;
+  for (const auto& [nic, s] : all) values.push_back(figure(s));
+  return median(std::move(values));
 }
 
 constexpr std::size_t kLeastSenders = 4;  // to compare with
@@ -86,10 +90,13 @@ constexpr std::size_t kLeastSenders = 4;  // to compare with
 std::vector<Diagnosis> slow_by_flows(const Case& c) {
   const auto all = senders(c);
   if (all.size() < kLeastSenders) return {};
-  const double usual = median_share(all);
+  const double usual = median_of(all, [](const Sender& s) { return s.share(); });
+  // Who waits for acknowledgements has as much in flight as the others, over a longer way.
+  constexpr double kInFlight = 0.5, kLess = 0.7;
+  const double in_flight = median_of(all, [](const Sender& s) { return s.in_flight; });
   std::vector<Diagnosis> out;
   for (const auto& [nic, s] : all)
-    if (s.free && s.share() < kLow * usual)
+    if (s.free && s.share() < kLess * usual && s.in_flight < kInFlight * in_flight)
       out.push_back({s.node,
                      0.8,
                      {fmt::format("{} sends {:.1f} Gb/s, {:.0f} % of what it could; the median sender {:.0f} %", nic,
@@ -124,32 +131,54 @@ bool are_alike(const Case& c, const Json& ranks) {
   return rates.size() == 1;
 }
 
-// A ring is as fast as its slowest NIC, so all of them send as much as that one. Only its own messages take longer.
+// Links between switches that are full make some ranks slow: those that are treated worst.
+bool has_full_links(const Case& c) {
+  constexpr double kFull = 0.85;
+  return std::ranges::any_of(c.ports(), [](const PortCase& p) {
+    return p.is_switch && p.other != nullptr && p.other->is_switch && p.utilisation > kFull;
+  });
+}
+
+// Frames wait for one host's link again and again, and for no other's: what is sent to it is slow, not who sends it.
+bool is_one_sink_slow(const Case& c) {
+  constexpr std::uint64_t kOften = 30;
+  std::uint64_t most = 0, next = 0;
+  for (const PortCase& p : c.ports()) {
+    if (!p.is_of_host()) continue;
+    next = std::max(next, std::min(most, p.busy));
+    most = std::max(most, p.busy);
+  }
+  return most >= kOften && most > 3 * next;
+}
+
+// A ring is as fast as its slowest NIC, so all of them send as much as that one. Only its own messages take longer: they wait
+// for each other there.
 void add_slow_rank(const Case& c, const Json& collective, std::vector<Diagnosis>& out) {
-  constexpr double kLonger = 1.5;
+  constexpr double kLonger = 3;  // than those of any other host
   const Json &ranks = items(collective, "ranks"), &times = items(collective, "rank_message_ns");
   if (ranks.size() != times.size() || count(collective, "retransmitted_packets") > 0 || !are_alike(c, ranks)) return;
+  std::map<std::string, double> hosts;  // the longest of their ranks
   std::vector<double> all;
-  for (const Json& t : times)
-    if (t.is_number()) all.push_back(t.get<double>());
-  if (all.size() < kLeastSenders) return;
-  const double usual = median(all), explained = explained_ns(c);
-  std::set<std::string> hosts, slow;
-  std::vector<std::string> lines;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const std::string rank = ranks[i].get<std::string>(), host = host_of(rank);
-    hosts.insert(host);
+    double& longest = hosts[host_of(ranks[i].get<std::string>())];
     if (!times[i].is_number()) continue;
-    const double t = times[i].get<double>();
-    if (t < kLonger * usual || t < usual + explained) continue;
-    slow.insert(host);
-    lines.push_back(fmt::format("{}: a message of {} takes {:.1f} us (median), those of the median rank {:.1f} us", text(collective, "name"), rank,
-                                t / 1e3, usual / 1e3));
+    all.push_back(times[i].get<double>());
+    longest = std::max(longest, all.back());
   }
-  if (slow.size() != 1 || hosts.size() < kLeastSenders - 1 || was_paused(c, *slow.begin())) return;
-  Diagnosis d{*slow.begin(), 0.8, std::move(lines)};
-  d.evidence.push_back(fmt::format("it was not paused; queues and cables explain {:.1f} us at most, and nothing was lost", explained / 1e3));
-  if (std::ranges::find(out, d.element, &Diagnosis::element) == out.end()) out.push_back(std::move(d));
+  if (all.size() < kLeastSenders || hosts.size() < kLeastSenders - 1) return;
+  const auto slow = std::ranges::max_element(hosts, {}, [](const auto& h) { return h.second; });
+  double next = 0;
+  for (const auto& [host, ns] : hosts)
+    if (host != slow->first) next = std::max(next, ns);
+  const double explained = explained_ns(c);
+  if (slow->second < kLonger * next || slow->second < next + explained) return;
+  if (was_paused(c, slow->first) || has_full_links(c) || is_one_sink_slow(c)) return;
+  if (std::ranges::find(out, slow->first, &Diagnosis::element) != out.end()) return;
+  out.push_back({slow->first,
+                 0.8,
+                 {fmt::format("{}: a message of {} takes {:.1f} us (median), one of any other host {:.1f} us at most, of the median rank {:.1f} us",
+                              text(collective, "name"), slow->first, slow->second / 1e3, next / 1e3, median(all) / 1e3),
+                  fmt::format("it was not paused; queues and cables explain {:.1f} us at most, and nothing was lost", explained / 1e3)}});
 }
 
 std::vector<Diagnosis> find_slow_sender(const Case& c) {

@@ -42,9 +42,8 @@ std::size_t connections_of(const Case& c, const std::string& node) {
 constexpr std::size_t kEnough = 8;
 
 // `few`: connections are too few for a hash to be even. Else the hash is to blame.
-std::vector<Diagnosis> find_paths(const Case& c, bool few) {
+std::vector<Diagnosis> find_paths(const Case& c, bool few, double busy) {
   constexpr double kUneven = 1.5;
-  const double busy = few ? 0.8 : 0.6;
   std::vector<Diagnosis> out;
   for (const auto& g : c.path_groups()) {
     const auto& members = items(g, "members");
@@ -71,7 +70,14 @@ std::vector<Diagnosis> find_paths(const Case& c, bool few) {
   return out;
 }
 
-std::vector<Diagnosis> find_uneven_paths(const Case& c) { return find_paths(c, false); }
+std::vector<Diagnosis> find_uneven_paths(const Case& c) {
+  constexpr double kBusy = 0.6, kSomewhat = 0.35;
+  constexpr std::size_t kSeveral = 3;  // switches: no chance
+  std::vector<Diagnosis> out = find_paths(c, false, kBusy);
+  if (!out.empty()) return out;
+  out = find_paths(c, false, kSomewhat);
+  return out.size() >= kSeveral ? out : std::vector<Diagnosis>{};
+}
 
 // How likely it is that chance alone leaves half of the paths or more empty: connections choose paths one by one.
 double chance_of_idle(std::size_t connections, std::size_t paths) {
@@ -111,7 +117,8 @@ bool is_more_than_chance(const Case& c, std::size_t found, std::size_t most_each
 std::vector<Diagnosis> find_few_flows(const Case& c) {
   constexpr double kHeldBack = 0.6;
   constexpr std::size_t kMostEach = 2;  // connections for each path
-  std::vector<Diagnosis> out = find_paths(c, true);
+  constexpr double kBusy = 0.8;
+  std::vector<Diagnosis> out = find_paths(c, true, kBusy);
   std::erase_if(out, [&](const Diagnosis& d) {
     std::size_t members = 0;
     for (const auto& g : c.path_groups())

@@ -33,14 +33,14 @@ Json ring(const std::vector<int>& times) {
 }
 
 TEST(SlowHosts, ARankWhoseMessagesTakeLongerIsASlowSender) {
-  EXPECT_THAT(named(ring({40'000, 41'000, 44'000, 40'000})), IsEmpty());
-  EXPECT_THAT(named(ring({40'000, 41'000, 120'000, 40'000})), ElementsAre("slow-sender at h3"));
+  EXPECT_THAT(named(ring({40'000, 41'000, 90'000, 40'000})), IsEmpty()) << "ranks of a ring are not all alike";
+  EXPECT_THAT(named(ring({40'000, 41'000, 180'000, 40'000})), ElementsAre("slow-sender at h3"));
 }
 
 TEST(SlowHosts, QueuesPausesAndLossesExplainLongMessages) {
-  const Json slow = ring({40'000, 41'000, 120'000, 40'000});
+  const Json slow = ring({40'000, 41'000, 180'000, 40'000});
   Json queue = slow;
-  class3(queue, 1)["max_depth_bytes"] = 600'000;  // 48 us at 100 Gb/s, there and back
+  class3(queue, 1)["max_depth_bytes"] = 1'000'000;  // 80 us at 100 Gb/s, there and back
   EXPECT_THAT(named(queue), IsEmpty());
   Json paused = slow;
   paused["ports"][6]["classes"][3]["paused_ns"] = 100'000;
@@ -53,14 +53,26 @@ TEST(SlowHosts, QueuesPausesAndLossesExplainLongMessages) {
   EXPECT_THAT(named(far), IsEmpty()) << "1 km: some ranks are further apart than others";
 }
 
+TEST(SlowHosts, AFabricThatIsFullOrOneSlowSinkIsToBlameItself) {
+  const Json slow = ring({40'000, 41'000, 180'000, 40'000});
+  Json full = slow;
+  full["ports"].push_back(test::port_of("leaf1", 9, "spine1:1", true));
+  full["ports"].push_back(test::port_of("spine1", 1, "leaf1:9", true));
+  full["ports"].back()["utilisation"] = 0.95;
+  EXPECT_THAT(named(full), IsEmpty());
+  Json sink = slow;
+  sink["ports"][5]["busy_intervals"] = 120;
+  EXPECT_THAT(named(sink), IsEmpty()) << "frames wait for h4 all the time";
+}
+
 TEST(SlowHosts, NicsOfDifferentRatesAreSlowByDesign) {
-  Json r = ring({40'000, 41'000, 120'000, 40'000});
+  Json r = ring({40'000, 41'000, 180'000, 40'000});
   r["ports"][6]["rate_bps"] = 25e9;
   EXPECT_THAT(named(r), IsEmpty());
 }
 
 TEST(SlowHosts, ASlotThatIsSlowerThanTheLinkIsTheCauseOfASlowHost) {
-  Json r = ring({40'000, 41'000, 120'000, 40'000});
+  Json r = ring({40'000, 41'000, 180'000, 40'000});
   r["ports"][6]["slot_bps"] = 63e9;
   r["ports"][6]["utilisation"] = 0.1;
   r["ports"][4]["utilisation"] = 0.1;
@@ -77,6 +89,22 @@ TEST(SlowHosts, ASlotThatIsSlowerThanTheLinkIsTheCauseOfASlowHost) {
   EXPECT_THAT(named(pausing), ElementsAre("pcie-limit at h3"));
   pausing["ports"][6].erase("slot_bps");
   EXPECT_THAT(named(pausing), ElementsAre("slow-receiver at h3"));
+}
+
+// h4 asks for less than the others get. With as much in flight as they, over a longer way, it waits for its window.
+TEST(SlowHosts, WhoHasAsMuchInFlightAsTheOthersWaitsForItsWindow) {
+  const auto flow = [](const char* from, const char* to, double share, int p50) {
+    return Json{{"name", from},          {"src", from},        {"dst", to},
+                {"transport", "roce"},   {"share", share},     {"goodput_bps", share * 98e9},
+                {"goodput_ns", 1e6},     {"limit_bps", 98e9},  {"offered_bps", nullptr},
+                {"latency_ns", {{"p50", p50}, {"p90", p50}, {"max", p50}}}};
+  };
+  Json r = ring({40'000, 40'000, 40'000, 40'000});
+  r["collectives"] = Json::array();
+  r["flows"] = Json::array({flow("h1", "h2", 0.9, 2'000), flow("h2", "h3", 0.9, 2'000), flow("h3", "h4", 0.9, 2'000), flow("h4", "h1", 0.3, 2'000)});
+  EXPECT_THAT(named(r), ElementsAre("slow-sender at h4"));
+  r["flows"][3]["latency_ns"]["p50"] = 5'000;
+  EXPECT_THAT(named(r), IsEmpty());
 }
 
 }  // namespace
