@@ -8,9 +8,9 @@ from kinds_switches import SWITCH_KINDS
 LOSSLESS = "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8 } } } }\n"
 
 
-def on_messages(r, what, label, when="", transport=None, least=1000, most=2500):
+def on_messages(r, what, label, when="", transport=None, least=1000, most=2500, shape=None):
     """A fault at a NIC's link while everybody sends. `what` and `label` get the end."""
-    f = Fabric(r)
+    f = Fabric(r, shape=shape)
     text, pairs = messages(f, r, transport)
     e = r.choice(f.ends)
     on, does = what(e, f)
@@ -226,7 +226,10 @@ def pcie(r):
 
 
 def slow_sender(r):
-    return on_messages(r, lambda e, f: (e.nic, f"straggle: {r.choice(['1/3', '1/5', '1/10'])}"), lambda e, to: ("slow-sender", [e.host]))
+    # Where links between switches are shared by three, a NIC at a third of its rate is like the others.
+    shape = r.choice(["leaf-spine", "leaf-spine", "fat-tree", "rails"])
+    share = r.choice(["1/3", "1/5", "1/10"])
+    return on_messages(r, lambda e, f: (e.nic, f"straggle: {share}"), lambda e, to: ("slow-sender", [e.host]), shape=shape)
 
 
 def window(r):

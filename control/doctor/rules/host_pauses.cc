@@ -88,7 +88,7 @@ void add_pausing_hosts(const Case& c, std::vector<Diagnosis>& out) {
 
 // Without pauses: packets wait in the NIC, and the transport slows down. Queues on the way do not explain it.
 void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
-  constexpr double kLate = 1e3, kVeryLate = 50e3, kShort = 10e3;  // ns
+  constexpr double kLate = 1e3, kHops = 4e3, kVeryLate = 50e3, kShort = 10e3;  // ns
   constexpr double kLow = 0.75;
   // A queue that is paused takes longer than its depth says.
   for (const PortCase& p : c.ports())
@@ -101,7 +101,8 @@ void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
   // Of long queues there may be several on a way.
   const double explained = queues * (queues < kShort ? 1.2 : 2.5) + all.spread;
   std::map<std::string, int> flows_at;
-  for (const auto& f : c.flows()) ++flows_at[text(f, "dst")];
+  for (const auto& f : c.flows())
+    if (number(f, "offered_bps") <= 0) ++flows_at[text(f, "dst")];
   const auto latest_p90 = [&](const std::string& but) {
     double most = 0;
     for (const auto& f : c.flows())
@@ -112,12 +113,13 @@ void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
     const auto& latency = below(f, "latency_ns");
     const double p50 = beyond_cables(distances, f, "p50") - usual, most = beyond_cables(distances, f, "max") - usual;
     if (number(f, "offered_bps") > 0) continue;
-    const bool is_slow = p50 > kLate + explained && number(f, "share") > 0 && number(f, "share") < kLow;
+    const bool is_slow = p50 > kLate + explained && number(f, "share") > 0 && number(f, "share") < kLow &&
+                         flows_at[text(f, "dst")] == 1;  // an incast waits in several queues
     const bool has_stopped = most > kVeryLate + 3 * queues && most > 5 * number(latency, "p50");
     const std::string host = sink_of(f);
     // Half of them take longer than nearly all packets to other hosts, though the port before it has time.
     const PortCase* const at = c.before(text(f, "dst"));
-    const bool is_apart = at != nullptr && at->utilisation < kLow && number(f, "share") < kLow && has_latency(f) && p50 > kLate &&
+    const bool is_apart = at != nullptr && at->utilisation < kLow && number(f, "share") < kLow && has_latency(f) && p50 > kHops &&
                           flows_at[text(f, "dst")] == 1 && p50 + usual > 1.2 * latest_p90(host);
     if ((!is_slow && !has_stopped && !is_apart) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
     out.push_back({host,

@@ -51,8 +51,10 @@ void add_slots(const Case& c, std::vector<Diagnosis>& out) {
 // largest of its flows, in either direction.
 void add_limits(const Case& c, std::vector<Diagnosis>& out) {
   std::map<std::string, double> limits;
+  constexpr double kFull = 1000;  // octets of payload: headers take more of small packets
+  const auto is_full = [](const Json& f) { return count(f, "packets") == 0 || number(f, "bytes") >= kFull * number(f, "packets"); };
   for (const Json& f : c.flows())
-    if (number(f, "offered_bps") <= 0)
+    if (number(f, "offered_bps") <= 0 && is_full(f))
       for (const char* end : {"src", "dst"}) limits[text(f, end)] = std::max(limits[text(f, end)], number(f, "limit_bps"));
   for (const auto& [nic, limit] : limits) {
     const PortCase* at = c.before(nic);

@@ -46,6 +46,7 @@ struct Sender {
   std::string node;
   double goodput = 0, limit = 0;
   double in_flight = 0;  // goodput x latency
+  double marked = 0;     // share of its packets
   bool free = true;
 
   double share() const { return limit > 0 ? goodput / limit : 0; }
@@ -60,7 +61,7 @@ std::map<std::string, Sender> senders(const Case& c) {
   // On a fabric that is full, those who are slowed down by marks have many.
   std::vector<double> marked;
   for (const Json& f : c.flows()) marked.push_back(number(f, "ce_share"));
-  const double most_marked = std::max(0.01, median(std::move(marked)) / 4);
+  const double most_marked = std::max(0.01, 0.75 * median(std::move(marked)));
   // Of a slow sender packets do not wait for each other: who waits in a queue on the way is held back by the network.
   constexpr double kLate = 2e3;  // ns
   const auto is_quick = [&](const Json& f) { return beyond_cables(distances, f, "p50") <= kLate + 1.5 * usual; };
@@ -73,6 +74,7 @@ std::map<std::string, Sender> senders(const Case& c) {
     s.goodput += number(f, "goodput_bps");
     s.limit = std::max(s.limit, number(f, "limit_bps"));
     s.in_flight += number(f, "goodput_bps") * number(below(f, "latency_ns"), "p50");
+    s.marked = std::max(s.marked, number(f, "ce_share"));
     s.free &= is_free(c, f, most_marked) && at_sink[text(f, "dst")] == 1 && is_quick(f);
   }
   return all;
@@ -92,11 +94,11 @@ std::vector<Diagnosis> slow_by_flows(const Case& c) {
   if (all.size() < kLeastSenders) return {};
   const double usual = median_of(all, [](const Sender& s) { return s.share(); });
   // Who waits for acknowledgements has as much in flight as the others, over a longer way.
-  constexpr double kInFlight = 0.5, kLess = 0.7;
+  constexpr double kInFlight = 0.5, kInFlightMarked = 0.2, kLess = 0.7;
   const double in_flight = median_of(all, [](const Sender& s) { return s.in_flight; });
   std::vector<Diagnosis> out;
   for (const auto& [nic, s] : all)
-    if (s.free && s.share() < kLess * usual && s.in_flight < kInFlight * in_flight)
+    if (s.free && s.share() < kLess * usual && s.in_flight < (s.marked > 0.01 ? kInFlightMarked : kInFlight) * in_flight)
       out.push_back({s.node,
                      0.8,
                      {fmt::format("{} sends {:.1f} Gb/s, {:.0f} % of what it could; the median sender {:.0f} %", nic,
@@ -154,7 +156,8 @@ bool is_one_sink_slow(const Case& c) {
 // A ring is as fast as its slowest NIC, so all of them send as much as that one. Only its own messages take longer: they wait
 // for each other there.
 void add_slow_rank(const Case& c, const Json& collective, std::vector<Diagnosis>& out) {
-  constexpr double kLonger = 3;  // than those of any other host
+  // Than those of any other host. Ranks of jobs have messages of many kinds, which wait for each other.
+  const double longer = below(collective, "schedule").empty() ? 3 : 8;
   const Json &ranks = items(collective, "ranks"), &times = items(collective, "rank_message_ns");
   if (ranks.size() != times.size() || count(collective, "retransmitted_packets") > 0 || !are_alike(c, ranks)) return;
   std::map<std::string, double> hosts;  // the longest of their ranks
@@ -171,7 +174,7 @@ void add_slow_rank(const Case& c, const Json& collective, std::vector<Diagnosis>
   for (const auto& [host, ns] : hosts)
     if (host != slow->first) next = std::max(next, ns);
   const double explained = explained_ns(c);
-  if (slow->second < kLonger * next || slow->second < next + explained) return;
+  if (slow->second < longer * next || slow->second < next + explained) return;
   if (was_paused(c, slow->first) || has_full_links(c) || is_one_sink_slow(c)) return;
   if (std::ranges::find(out, slow->first, &Diagnosis::element) != out.end()) return;
   out.push_back({slow->first,

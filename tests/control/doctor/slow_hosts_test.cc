@@ -49,8 +49,8 @@ TEST(SlowHosts, QueuesPausesAndLossesExplainLongMessages) {
   lossy["collectives"][0]["retransmitted_packets"] = 12;
   EXPECT_THAT(named(lossy), IsEmpty());
   Json far = slow;
-  for (Json& p : far["ports"]) p["propagation_ns"] = 5'000;
-  EXPECT_THAT(named(far), IsEmpty()) << "1 km: some ranks are further apart than others";
+  for (Json& p : far["ports"]) p["propagation_ns"] = 10'000;
+  EXPECT_THAT(named(far), IsEmpty()) << "2 km: some ranks are further apart than others";
 }
 
 TEST(SlowHosts, AFabricThatIsFullOrOneSlowSinkIsToBlameItself) {
@@ -96,14 +96,16 @@ TEST(SlowHosts, WhoHasAsMuchInFlightAsTheOthersWaitsForItsWindow) {
   const auto flow = [](const char* from, const char* to, double share, int p50) {
     return Json{{"name", from},          {"src", from},        {"dst", to},
                 {"transport", "roce"},   {"share", share},     {"goodput_bps", share * 98e9},
-                {"goodput_ns", 1e6},     {"limit_bps", 98e9},  {"offered_bps", nullptr},
+                {"delivered_packets", 1000}, {"goodput_ns", 1e6},     {"limit_bps", 98e9},  {"offered_bps", nullptr},
                 {"latency_ns", {{"p50", p50}, {"p90", p50}, {"max", p50}}}};
   };
   Json r = ring({40'000, 40'000, 40'000, 40'000});
   r["collectives"] = Json::array();
   r["flows"] = Json::array({flow("h1", "h2", 0.9, 2'000), flow("h2", "h3", 0.9, 2'000), flow("h3", "h4", 0.9, 2'000), flow("h4", "h1", 0.3, 2'000)});
   EXPECT_THAT(named(r), ElementsAre("slow-sender at h4"));
-  r["flows"][3]["latency_ns"]["p50"] = 5'000;
+  for (const char* percentile : {"p50", "p90", "max"}) r["flows"][3]["latency_ns"][percentile] = 2'900;
+  r["flows"][3]["goodput_bps"] = 70e9;
+  r["flows"][3]["share"] = 0.62;
   EXPECT_THAT(named(r), IsEmpty());
 }
 
