@@ -1,6 +1,7 @@
 """Fabrics drawn at random, and traffic on them, as text of a fabric file."""
 
 RATES = [25, 50, 100, 200, 400]
+FAST = [100, 200, 400, 800]
 USUAL = ["leaf-spine", "leaf-spine", "leaf-spine", "fat-tree", "rails", "rails", "pods"]
 # Fabrics that the rules were not written with.
 OTHERS = ["torus", "dragonfly", "dragonfly-plus", "tree", "full-mesh", "rail-only", "two-speeds"]

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """railyard doctor on incidents drawn at random: who is found, and who is blamed instead.
 
-usage: tests/doctor/incidents.py [--seeds N] [--first-seed N] [--healthy N] [--pairs N] [--only KIND] [--keep DIR] [--railyard FILE]
+usage: tests/doctor/incidents.py [--seeds N] [--first-seed N] [--healthy N] [--pairs N] [--only KIND] [--fabrics WHICH] [--keep DIR] [--railyard FILE]
   --seeds       incidents of each kind (default 3)
   --first-seed  number of the first one (default 1); also of healthy fabrics and pairs
   --healthy     fabrics without an incident, of which none may raise an alarm (default 10)
   --pairs       two incidents at once (default 5)
+  --fabrics     usual: leaf-spines, fat trees, rails, pods (default); others: tori, dragonflies, trees, meshes, rails without spines, faster
+                links between switches, 800 Gb/s
   --keep        write the fabric files, the reports and the findings there
 
 Each incident is a fabric file: fabric, traffic, place and severity are drawn by its number (kinds*.py, fabrics.py). The doctor gets
@@ -24,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 
+import fabrics
 from healthy import both, healthy
 from kinds import KINDS
 from kinds_read import NOT_DRAWN
@@ -38,6 +41,7 @@ def options():
     p.add_argument("--healthy", type=int, default=10)
     p.add_argument("--pairs", type=int, default=5)
     p.add_argument("--only", action="append")
+    p.add_argument("--fabrics", choices=["usual", "others"], default="usual")
     p.add_argument("--keep")
     p.add_argument("--railyard", default=str(ROOT / "build/release/bin/railyard"))
     o = p.parse_args()
@@ -138,7 +142,7 @@ class Score:
 
     def print(self, healthy):
         for kind, row in self.matrix.items():
-            print(f"{kind:<16}" + ", ".join(f"{n} {what}" for what, n in sorted(row.items(), key=lambda x: -x[1])))
+            print(f"{kind:<20}" + ", ".join(f"{n} {what}" for what, n in sorted(row.items(), key=lambda x: -x[1])))
         for line in self.wrong:
             print("  " + line)
         if self.total:
@@ -153,6 +157,8 @@ class Score:
 
 def main():
     o = options()
+    if o.fabrics == "others":
+        fabrics.SHAPES, fabrics.RATES = fabrics.OTHERS, fabrics.FAST
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(o.keep or temporary)
         folder.mkdir(parents=True, exist_ok=True)
