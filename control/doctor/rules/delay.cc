@@ -47,6 +47,8 @@ std::vector<Diagnosis> find_clock_skew(const Case& c) {
   }
   std::vector<Diagnosis> found;
   for (auto& [host, d] : out) found.push_back(std::move(d));
+  // Whose clock is wrong has more such flows than those at their other ends.
+  std::ranges::stable_sort(found, std::ranges::greater{}, [](const Diagnosis& d) { return d.evidence.size(); });
   return found;
 }
 

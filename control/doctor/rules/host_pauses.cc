@@ -117,9 +117,11 @@ void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
                          flows_at[text(f, "dst")] == 1;  // an incast waits in several queues
     const bool has_stopped = most > kVeryLate + 3 * queues && most > 5 * number(latency, "p50");
     const std::string host = sink_of(f);
-    // Half of them take longer than nearly all packets to other hosts, though the port before it has time.
+    // Half of them take longer than nearly all packets to other hosts, though the port before it has time and no queue marks.
+    constexpr double kMarked = 0.01;
     const PortCase* const at = c.before(text(f, "dst"));
     const bool is_apart = at != nullptr && at->utilisation < kLow && number(f, "share") < kLow && has_latency(f) && p50 > kHops &&
+                          number(f, "ce_share") < kMarked &&
                           flows_at[text(f, "dst")] == 1 && p50 + usual > 1.2 * latest_p90(host);
     if ((!is_slow && !has_stopped && !is_apart) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
     out.push_back({host,
