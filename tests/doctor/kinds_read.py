@@ -67,11 +67,11 @@ def sprayed(r):
 
 
 def probes(r):
-    """Nobody uses the fabric but its probes, and a NIC's link has a part of its rate."""
+    """Nobody uses the fabric but its probes, and a NIC's link has a part of its rate. Polls may see it, too."""
     f = Fabric(r, shape="leaf-spine", far=False)
     e = r.choice(f.ends)
     text = f"probe: {{ every: 200ms }}\nrun: {{ duration: 450ms, seed: {r.randint(1, 100000)} }}\n"
-    return f.text + text + fault(e.port, f"rate: {r.choice(['1/2', '1/4'])}"), ("slow-link", [e.link])
+    return f.text + text + fault(e.port, f"rate: {r.choice(['1/2', '1/4'])}"), (("slow-probes", "slow-link"), [e.link])
 
 
 def frame(destination, ttl):
@@ -158,7 +158,6 @@ NOT_DRAWN = {
     "path-mtu-differs": "both QPs of built-in NICs have the path MTU of their traffic; tests/control/doctor/conversations_test.cc has packets",
     "roce-v1": "built-in NICs send RoCE v2 only; tests/control/doctor/conversations_test.cc has frames",
     "connect-refused": "a fabric file whose clients have no server is an error; tests/control/doctor/conversations_test.cc has packets",
-    "slow-probes": "the ports of a run are polled so often that slow-link is seen, which hides it; tests/control/doctor/plan_test.cc, tests/live",
     "guest-slow": "needs software behind a port of a live lab; tests/live",
     "emulator-late": "nothing is late under the virtual clock; tests/live",
 }

@@ -49,7 +49,6 @@ Report sample() {
   in.slowdown = Spread::of({2});
   in.latency_samples = 1900;
   in.latency_ns = done.latency_ns;
-  in.least_latency_ns = done.least_latency_ns;
   in.latency_points = {{0, 1500}, {0.5, 2000}, {0.99, 250'000}, {1, 302'000}};
   r.traffic = {in};
   r.latency_samples = 1900;
