@@ -1,6 +1,7 @@
 // Latencies that do not fit: a link that delays, a clock that is wrong.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -21,12 +22,22 @@ double quick_ns(const Json& f) {
   return least != f.end() && least->is_number() ? least->get<double>() : number(below(f, "latency_ns"), "p50");
 }
 
+// Of a few flows; one of them may be to a host whose clock is wrong.
+double mean(const std::vector<double>& values) {
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 // Packets that arrive before they were sent: no network does that. Of the two clocks the one is wrong whose other flows are
 // off the other way.
 std::vector<Diagnosis> find_clock_skew(const Case& c) {
   constexpr double kImpossible = 200;  // ns: less than a cable and a switch
   const Latencies all = latencies_of(c);
-  const auto& nics = all.fastest.empty() ? all.nics : all.fastest;
+  std::map<std::string, Latencies::Nic> hosts;  // all of a host's NICs have its clock
+  for (const auto& [nic, s] : all.fastest.empty() ? all.nics : all.fastest) {
+    Latencies::Nic& h = hosts[node_of(nic)];
+    h.from.insert(h.from.end(), s.from.begin(), s.from.end());
+    h.to.insert(h.to.end(), s.to.begin(), s.to.end());
+  }
   Distances distances(c);
   std::map<std::string, Diagnosis> out;
   for (const Json& f : c.flows()) {
@@ -34,7 +45,7 @@ std::vector<Diagnosis> find_clock_skew(const Case& c) {
     const std::string source = text(f, "src"), sink = text(f, "dst");
     const double light = distances.between(source, sink).least;
     if (quick_ns(f) >= kImpossible + light) continue;
-    const double to_source = median(nics.at(source).to), from_sink = median(nics.at(sink).from);
+    const double to_source = mean(hosts.at(node_of(source)).to), from_sink = mean(hosts.at(node_of(sink)).from);
     const std::string host = node_of(to_source >= from_sink ? source : sink);
     Diagnosis& d = out[host];
     d.element = host;
@@ -42,7 +53,7 @@ std::vector<Diagnosis> find_clock_skew(const Case& c) {
     d.evidence.push_back(fmt::format("{}: packets take {:.1f} us by these clocks; their cables alone take {:.1f} us", text(f, "name"),
                                      quick_ns(f) / 1e3, light / 1e3));
     d.evidence.push_back(fmt::format("beyond cables packets to {} take {:.1f} us, packets from {} {:.1f} us, the median of all flows {:.1f} us",
-                                     source, to_source / 1e3, sink, from_sink / 1e3,
+                                     node_of(source), to_source / 1e3, node_of(sink), from_sink / 1e3,
                                      (all.fastest.empty() ? all.usual : all.usual_fastest) / 1e3));
   }
   std::vector<Diagnosis> found;
