@@ -108,6 +108,9 @@ step "the live page in a browser" "$root/tests/web/run.sh" "${all[@]+"${all[@]}"
 incidents=(--seeds 1 --healthy 10 --pairs 5)
 [[ $mode == --all ]] && incidents=(--seeds 20 --healthy 200 --pairs 50)
 step "incidents are diagnosed" "$root/tests/doctor/incidents.py" "${incidents[@]}"
+if [[ $mode == --all ]]; then
+  step "incidents on other fabrics are diagnosed" "$root/tests/doctor/incidents.py" --fabrics others --seeds 3 --first-seed 101 --healthy 100 --pairs 20
+fi
 step "failures are diagnosed one by one" "$root/tests/doctor/failure_table.py"
 step "dashboards" "$root/tests/dashboards/run.sh"
 if [[ $mode == --all ]]; then

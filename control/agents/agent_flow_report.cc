@@ -67,6 +67,7 @@ void add_built_in_sink(const build::AgentFlow::End& end, FlowReport& f) {
   f.corrupted = rx.corrupted;
   f.marked = rx.marked;
   f.latency_ns = report::Percentiles::of(rx.latency);
+  f.least_latency_ns = rx.latency.min() / 1000;
   f.roce->discarded = rx.discarded;
   f.roce->verified = end.end.nic->verified(end.place);
 }

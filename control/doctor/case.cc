@@ -52,6 +52,8 @@ PortCase port_of(const Json& j) {
              .peer = text(j, "peer"),
              .is_switch = j.value("is_switch", false),
              .rate_bps = number(j, "rate_bps"),
+             .slot_bps = number(j, "slot_bps"),
+             .propagation_ns = number(j, "propagation_ns"),
              .utilisation = number(j, "utilisation"),
              .link_downs = count(j, "link_downs"),
              .received = count(j, "received"),

@@ -43,6 +43,8 @@ struct PortCase {
   std::string peer;  // "h1:1"; empty: not known
   bool is_switch = false;
   double rate_bps = 0;
+  double slot_bps = 0;        // of a NIC: what its PCI Express slot carries; 0: as much as its link, or not known
+  double propagation_ns = 0;  // of its link, one way; 0: not known
   double utilisation = 0;  // of the sending direction
   std::uint64_t link_downs = 0;
   std::uint64_t received = 0;  // good frames of all classes together, where a device counts them; else 0

@@ -14,20 +14,42 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-Latencies latencies_of(const Case& c) {
+bool has_latency(const nlohmann::ordered_json& flow) {
   constexpr std::uint64_t kLeast = 20;
+  return !below(flow, "latency_ns").empty() && count(flow, "delivered_packets") >= kLeast;
+}
+
+Latencies latencies_of(const Case& c) {
   Latencies out;
-  std::vector<double> all;
+  Distances distances(c);
+  std::vector<double> all, fastest;
+  bool all_say = true;
   for (const auto& f : c.flows()) {
-    const auto& latency = below(f, "latency_ns");
-    if (latency.empty() || count(f, "delivered_packets") < kLeast) continue;
-    const double p50 = number(latency, "p50");
+    if (!has_latency(f)) continue;
+    const std::string source = text(f, "src"), sink = text(f, "dst");
+    const double p50 = beyond_cables(distances, f, "p50");
     all.push_back(p50);
-    out.nics[text(f, "src")].from.push_back(p50);
-    out.nics[text(f, "dst")].to.push_back(p50);
+    out.nics[source].from.push_back(p50);
+    out.nics[sink].to.push_back(p50);
+    const auto least = f.find("least_latency_ns");
+    if (least == f.end() || !least->is_number()) {
+      all_say = false;
+      continue;
+    }
+    const double ns = least->get<double>() - distances.between(source, sink).least;
+    fastest.push_back(ns);
+    out.fastest[source].from.push_back(ns);
+    out.fastest[sink].to.push_back(ns);
   }
-  out.usual = median(all);
+  if (!all_say) out.fastest.clear();
+  out.usual = median(std::move(all));
+  out.usual_fastest = median(std::move(fastest));
+  out.spread = distances.widest();
   return out;
+}
+
+double beyond_cables(Distances& distances, const nlohmann::ordered_json& flow, const char* percentile) {
+  return number(below(flow, "latency_ns"), percentile) - distances.between(text(flow, "src"), text(flow, "dst")).most;
 }
 
 double longest_queue_ns(const Case& c) {

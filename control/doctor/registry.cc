@@ -46,6 +46,7 @@ const std::vector<Hides>& hidden() {
        {&rules::kEcnAbsent, &rules::kEcnLate, &rules::kUnevenPaths, &rules::kFewFlows, &rules::kMixedTraffic}},
       {{&rules::kLossyClass, &rules::kTrimLost}, {&rules::kBufferFull}},
       {{&rules::kClockSkew}, {&rules::kExtraDelay}},
+      {{&rules::kSlowSender, &rules::kPcieLimit, &rules::kSlowReceiver, &rules::kPfcStorm, &rules::kSlowLink}, {&rules::kRingLatency}},
       {{&rules::kSlowLink, &rules::kSpeedMismatch, &rules::kSlowerThanPlanned}, {&rules::kSlowProbes}},
       {{&rules::kExtraDelay, &rules::kPfcStorm, &rules::kSlowReceiver, &rules::kSlowLink, &rules::kEcnAbsent, &rules::kEcnLate,
         &rules::kBufferFull, &rules::kHeadroomSmall, &rules::kDeadlock, &rules::kPfcIgnored, &rules::kMixedTraffic},
@@ -53,6 +54,20 @@ const std::vector<Hides>& hidden() {
       {{&rules::kPathMtuDiffers, &rules::kLargePacketsLost, &rules::kNoAnswer}, {&rules::kRdmaLoss}},
   };
   return all;
+}
+
+// The same at the same element: a host whose slot is slow is slow.
+const std::vector<Hides>& hidden_there() {
+  static const std::vector<Hides> all{{{&rules::kPcieLimit}, {&rules::kSlowReceiver, &rules::kSlowSender, &rules::kPfcStorm}}};
+  return all;
+}
+
+bool is_hidden_there(const Found& f, const std::vector<Found>& all) {
+  return std::ranges::any_of(hidden_there(), [&](const Hides& h) {
+    return std::ranges::find(h.symptoms, f.rule) != h.symptoms.end() && std::ranges::any_of(all, [&](const Found& cause) {
+             return std::ranges::find(h.causes, cause.rule) != h.causes.end() && cause.what.element == f.what.element;
+           });
+  });
 }
 
 }  // namespace
@@ -78,6 +93,7 @@ std::vector<Found> diagnose(const Case& c) {
     for (const Hides& h : hidden())
       if (std::ranges::find(h.causes, rule) != h.causes.end()) explained.insert(h.symptoms.begin(), h.symptoms.end());
   }
+  std::erase_if(out, [all = out](const Found& f) { return is_hidden_there(f, all); });
   std::ranges::stable_sort(out, std::ranges::greater{}, [](const Found& f) { return f.what.confidence; });
   return out;
 }

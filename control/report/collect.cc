@@ -10,6 +10,7 @@
 #include "control/report/report.h"
 #include "control/report/steady_pauses.h"
 #include "control/routing/path_times.h"
+#include "control/spec/pcie.h"
 #include "control/spec/reducers.h"
 #include "dataplane/packet/packet.h"
 
@@ -39,6 +40,15 @@ double utilisation(const PortCounters& c, std::int64_t rate_bps, Framing framing
                                c.credit_octets_sent;
   // A frame counts when it begins, and a NIC's clock may be a little fast: never more than all.
   return std::min(1.0, static_cast<double>(octets) * 8 / (static_cast<double>(rate_bps) * seconds(time)));
+}
+
+// What the PCI Express slot of a built-in NIC carries, if it is less than its link. 0: as much, or not known.
+std::int64_t slot_bps(const build::BuiltLab& lab, DeviceId device, std::size_t port) {
+  const spec::NodeSpec& node = lab.node_of(device);
+  if (node.kind != spec::NodeSpec::Kind::kHost || port >= node.nics.size()) return 0;
+  if (!std::holds_alternative<std::monostate>(node.nics[port].attach)) return 0;
+  const auto slot = spec::pcie_rate(lab.spec(), node);
+  return slot && slot->bps < lab.rate({device, PortIndex{static_cast<std::uint16_t>(port)}}).bps ? slot->bps : 0;
 }
 
 }  // namespace
@@ -127,6 +137,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
       port.peer = lab.peer_name(ref);
       port.is_switch = lab.is_switch(id);
       port.rate_bps = lab.rate(ref).bps;
+      port.slot_bps = slot_bps(lab, id, p);
+      port.propagation = lab.delay(ref);
       port.counters = c.ports[p];
       const DeviceCounters& under_load = loaded.empty() ? c : loaded[d];
       port.utilisation = utilisation(under_load.ports[p], port.rate_bps, lab.framing(ref), load);

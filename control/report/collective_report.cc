@@ -309,8 +309,19 @@ void add(CollectiveReport& r, const RankTraffic& t) noexcept {
 
 void set_messages(CollectiveReport& r, const Histogram& times) {
   if (times.count() == 0) return;
-  r.messages = {times.count(), times.mean() / 1000, Percentiles::of(times)};
+  r.messages.count = times.count();
+  r.messages.mean_ns = times.mean() / 1000;
+  r.messages.ns = Percentiles::of(times);
 }
+
+namespace {
+
+std::optional<std::int64_t> median_message_ns(const CollectiveRank& rank) {
+  if (rank.message_times().count() == 0) return std::nullopt;
+  return static_cast<std::int64_t>(rank.message_times().percentile(0.5) / 1000);
+}
+
+}  // namespace
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective) {
   const spec::CollectiveSpec& c = lab.spec().collectives[collective.spec];
@@ -339,7 +350,10 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   Histogram messages;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];
-    if (i < collective.rank_count()) r.ranks.push_back(where.name(i));
+    if (i < collective.rank_count()) {
+      r.ranks.push_back(where.name(i));
+      r.messages.median_ns_by_rank.push_back(median_message_ns(rank));
+    }
     on_links.push_back({&rank.program(), collective.nics[i], collective.through[i]});
     r.fabric_bytes += rank.octets();
     r.completed = r.completed && rank.complete();

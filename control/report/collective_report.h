@@ -86,6 +86,8 @@ struct CollectiveReport {
     std::uint64_t count = 0;
     double mean_ns = 0;
     Percentiles ns;
+    // Of each rank, as `ranks` has them. Nothing: it sent none.
+    std::vector<std::optional<std::int64_t>> median_ns_by_rank;
   };
   Messages messages;
 

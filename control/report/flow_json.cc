@@ -72,6 +72,7 @@ Json flow_json(const FlowReport& f, const Budgets& budgets) {
   }
   j["fct_ns"] = or_null(f.fct_ns);
   j["latency_ns"] = percentiles_json(f.latency_ns);
+  j["least_latency_ns"] = known_or_null(f.latency_ns.known(), f.least_latency_ns);
   j["limit_bps"] = known_or_null(f.limit_bps > 0, f.limit_bps);
   j["offered_bps"] = known_or_null(f.offered_bps > 0, f.offered_bps);
   j["arrival_bps"] = or_null(f.arrival_bps);

@@ -168,6 +168,7 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.ended_with_loss =
       unanswered && r.asked_bytes > 0 && !r.fct_ns && r.bytes >= r.asked_bytes && r.in_flight == 0 && r.lost > 0;
   r.latency_ns = Percentiles::of(rx.latency);
+  r.least_latency_ns = rx.latency.min() / 1000;
   r.traffic = flow.plan.traffic;
   if (flow.is_roce()) r.roce = roce_report(flow);
   if (flow.is_uet()) r.uet = uet_report(flow);

@@ -85,6 +85,12 @@ Json message_times(const CollectiveReport::Messages& m) {
   return out;
 }
 
+Json rank_messages(const CollectiveReport::Messages& m) {
+  Json out = Json::array();
+  for (const auto& median : m.median_ns_by_rank) out.push_back(or_null(median));
+  return out;
+}
+
 Json job_figures(const CollectiveReport& c) {
   if (!c.figures) return nullptr;
   Json out{{"ideal_ns", c.figures->ideal_ns}, {"efficiency", or_null(c.figures->efficiency)}, {"training", nullptr}, {"inference", nullptr}};
@@ -153,6 +159,7 @@ Json collective(const CollectiveReport& c) {
                                   : Json(nullptr)},
           {"messages", c.messages.count},
           {"message_ns", message_times(c.messages)},
+          {"rank_message_ns", rank_messages(c.messages)},
           {"fabric_bytes", c.fabric_bytes},
           {"completed", c.completed},
           {"stalled", c.stalled},
@@ -253,6 +260,7 @@ Json port(const PortReport& p) {
             {"port", p.port},
             {"peer", p.peer},
             {"rate_bps", p.rate_bps},
+            {"propagation_ns", nanoseconds(p.propagation)},
             {"rx", {{"packets", c.rx_packets()}, {"bytes", c.rx_octets()}}},
             {"tx", {{"packets", c.tx_packets()}, {"bytes", c.tx_octets()}}},
             {"utilisation", p.utilisation},
@@ -267,6 +275,7 @@ Json port(const PortReport& p) {
             {"quality_reports_sent", c.quality_reports_sent},
             {"quality_reports_received", c.quality_reports_received},
             {"drops", drops(c.drops)}};
+  if (p.slot_bps > 0) j["slot_bps"] = p.slot_bps;
   if (c.credit_messages_sent + c.credit_messages_received > 0)
     j["credit_messages"] = {{"sent", c.credit_messages_sent}, {"received", c.credit_messages_received}};
   if (c.llr.on)

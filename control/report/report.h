@@ -143,6 +143,7 @@ struct FlowReport {
   std::optional<std::int64_t>
       ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
   Percentiles latency_ns;
+  std::uint64_t least_latency_ns = 0;  // of packets that waited nowhere, if there are any; known where latency_ns is
   std::optional<RoceReport> roce;  // over RoCE;
   std::optional<UetReport> uet;    // over UET; neither: of the generator
   std::size_t traffic = 0;         // of Report::traffic
@@ -198,6 +199,8 @@ struct PortReport {
   std::string peer;
   bool is_switch = false;
   std::int64_t rate_bps = 0;
+  std::int64_t slot_bps = 0;  // of a built-in NIC: what its PCI Express slot carries; 0: as much as its link
+  Duration propagation{};     // of its link, one way
   PortCounters counters;
   // Shares of the load interval (Report::load): of the sending direction, with preamble and gap, that it was sending;
   // and that each class was paused, or waited for credits.

@@ -66,11 +66,11 @@ ROWS = [
     ("Kmin and Kmax too low",
      lab("traffic: [{ name: t, pattern: incast, from: [h1, h2], to: h3, transport: roce, rate: 45Gbps }]\n", "",
          "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8, ecn: { kmin: 1KB, kmax: 2KB, pmax: 100% } } } } }\n"),
-     "report", ["ecn-early"], ["*"]),
+     "report", ["ecn-early"], ["leaf1:3"]),
     ("CNPs lost", lab(INCAST % ", transport: roce", fault("leaf2:4 in", "match: { bth.opcode: 129 }, drop: true"), buffer=16), "report",
      ["no-congestion-control", "one-way-loss"], ["fabric", "h8:1 -> leaf2:4"]),
     ("incast beyond the headroom",
-     lab(INCAST % ", payload: 4096B", "", LOSSLESS % ", headroom: 2KB, accept-loss: true", buffer=4), "report", ["headroom-small"], ["*"]),
+     lab(INCAST % ", payload: 4096B", "", LOSSLESS % ", headroom: 2KB, accept-loss: true", buffer=4), "report", ["headroom-small"], [f"leaf1:{n}" for n in range(1, 5)] + [f"leaf2:{n}" for n in (1, 2, 5, 6)]),
     ("bit errors", lab(ALL, fault("leaf1:5 out", "bit-errors: 1e-6")), "report", ["frame-errors"], ["leaf1:5-spine1:1"]),
     ("headers rewritten behind the ICRC", lab(ALL, fault("h1 out", "corrupt: true, probability: 2%")), "report", ["payload-errors"], ["h5"]),
     ("NAKs lost", lab(PAIR % "", fault("h1 out", "match: { nth: 400 }, drop: true") + ", " + fault("h5 out", "match: { bth.opcode: 17 }, loss: 20%"), duration="6ms"),
@@ -85,8 +85,8 @@ ROWS = [
      ["receiver-not-ready"], ["h5"]),
     ("slow receiver", lab(ALL, fault("h5", "receive: 30Gbps"), duration="3ms"), "report", ["slow-receiver"], ["h5"]),
     ("PFC storm of a host", lab(ALL, fault("h5", "at: 300us, for: 500us, pfc-storm: 3")), "report", ["pfc-storm"], ["h5"]),
-    ("PFC deadlock", (ROOT / "topologies/scenarios/deadlock-ring.yaml").read_text(), "report", ["deadlock"], ["*"]),
-    ("polarised ECMP", (ROOT / "topologies/scenarios/ecmp-polarisation.yaml").read_text(), "report", ["uneven-paths", "few-flows"], ["*"]),
+    ("PFC deadlock", (ROOT / "topologies/scenarios/deadlock-ring.yaml").read_text(), "report", ["deadlock"], [f"s{n}:1" for n in range(1, 6)]),
+    ("polarised ECMP", (ROOT / "topologies/scenarios/ecmp-polarisation.yaml").read_text(), "report", ["uneven-paths"], ["a1", "a2", "a3", "a4"]),
     ("a link that flaps", lab(ALL, fault("h1", "at: 200us, flap: { down: 50us, up: 100us }")), "report", ["link-flapping"], ["leaf1:1-h1:1"]),
     ("a black hole", lab(ALL, fault("leaf1:5", "at: 200us, down: true"), "routing: static\n", "30ms"), "report", ["failover-blocked"], ["leaf1", "spine1"]),
     ("a detour inside the fabric, seen by in-band telemetry",
@@ -141,7 +141,7 @@ def main():
         for number, (title, text, what, rules, elements) in enumerate(rows):
             found = findings(o, where, f"row-{number}", text, what)
             first = found[0] if found else ("nothing", "")
-            right = isinstance(first, tuple) and first[0] in rules and ("*" in elements or first[1] in elements)
+            right = isinstance(first, tuple) and first[0] in rules and first[1] in elements
             said = " at ".join(first) if isinstance(first, tuple) else first
             print(f"{'ok   ' if right else 'WRONG'} {title:40} {said}", flush=True)
             if not right:

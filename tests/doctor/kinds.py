@@ -1,12 +1,16 @@
-"""Incidents by kind. Each returns the text of a fabric file without its name, and what is right: (rules, elements)."""
+"""Incidents by kind. Each returns the text of a fabric file without its name, and what is right: (rules, elements); a third value
+says what the doctor reads beside the report, or instead (kinds_read.py)."""
 from fabrics import Fabric, fault, incast, messages, run_of
+from kinds_jobs import JOB_KINDS
+from kinds_read import READ_KINDS
+from kinds_switches import SWITCH_KINDS
 
 LOSSLESS = "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8 } } } }\n"
 
 
-def on_messages(r, what, label, when="", transport=None, least=1000, most=2500):
+def on_messages(r, what, label, when="", transport=None, least=1000, most=2500, shape=None):
     """A fault at a NIC's link while everybody sends. `what` and `label` get the end."""
-    f = Fabric(r)
+    f = Fabric(r, shape=shape)
     text, pairs = messages(f, r, transport)
     e = r.choice(f.ends)
     on, does = what(e, f)
@@ -108,9 +112,11 @@ def pfc_one_sided(r):
 
 def headroom(r):
     f = Fabric(r, 4, at_least=8)
-    text, _, senders = incast(f, r, "generator", r.randint(4, 6))
+    text, to, senders = incast(f, r, "generator", r.randint(4, 6))
     q = "qos: { default: { classes: { 3: { lossless: true, alpha: 1/8, headroom: " + r.choice(["1KB", "2KB", "4KB"]) + ", accept-loss: true } } } }\n"
-    return f.text + q + text + run_of(r, 2000, 3000), ("headroom-small", ["*"])
+    # Where the senders come in, and on their way.
+    on_the_way = ["spine*:*", "core*:*", "super*:*", "branch*:*", "s*:*"]
+    return f.text + q + text + run_of(r, 2000, 3000), ("headroom-small", [e.port for e in senders] + [f"{to.leaf}:*", *on_the_way])
 
 
 def host_pauses(r, what, rule):
@@ -151,7 +157,7 @@ def ecn_low(r):
     text, _ = messages(f, r, "roce", extra=r.choice(["", ", message: 256KB"]))
     kmin = r.choice([1, 2, 4])
     q = f"qos: {{ default: {{ classes: {{ 3: {{ lossless: true, alpha: 1/8, ecn: {{ kmin: {kmin}KB, kmax: {2 * kmin}KB, pmax: 100% }} }} }} }} }}\n"
-    return f.text + q + text + run_of(r), ("ecn-early", ["*"])
+    return f.text + q + text + run_of(r), ("ecn-early", [f"{s}:*" for s in f.switches])
 
 
 def no_cnp(r):
@@ -214,13 +220,16 @@ def pcie(r):
     e = r.choice(f.ends)
     slot = r.choice(["gen3x8", "gen4x8", "gen3x16"]) if f.rate == 400 else "gen3x8"
     return f.text + f"hosts: {{ default: {{}}, old: {{ pcie: {slot} }} }}\nnodes: {{ {e.host}: {{ profile: old }} }}\n" + text + run_of(r), (
-        ("pcie-limit", "slow-receiver"),
+        "pcie-limit",
         [e.host],
     )
 
 
 def slow_sender(r):
-    return on_messages(r, lambda e, f: (e.nic, f"straggle: {r.choice(['1/3', '1/5', '1/10'])}"), lambda e, to: ("slow-sender", [e.host]))
+    # Where links between switches are shared by three, a NIC at a third of its rate is like the others.
+    shape = r.choice(["leaf-spine", "leaf-spine", "fat-tree", "rails"])
+    share = r.choice(["1/3", "1/5", "1/10"])
+    return on_messages(r, lambda e, f: (e.nic, f"straggle: {share}"), lambda e, to: ("slow-sender", [e.host]), shape=shape)
 
 
 def window(r):
@@ -252,11 +261,14 @@ def reorder(r):
 
 
 def delay(r):
-    """On a fabric with little load: queues hide it."""
+    """On a fabric with little load, or with all that it can take."""
     f = Fabric(r)
-    text, _ = messages(f, r, "generator", 1, f", rate: {f.rate / 10:.1f}Gbps")
+    text, pairs = messages(f, r, "generator", 1, f", rate: {f.rate / 10:.1f}Gbps") if r.random() < 0.5 else messages(f, r, "roce")
     e = r.choice(f.ends)
-    return f.text + text.replace(", qps: 1", "") + fault(e.nic, f"delay: {r.choice([20, 50, 100])}us") + run_of(r), ("extra-delay", [e.link])
+    to = dict((a.nic, b) for a, b in pairs)
+    # Of two that talk to each other alone nobody can say which of the links it is.
+    right = [e.link] + ([to[e.nic].link] if to[to[e.nic].nic] is e else [])
+    return f.text + text.replace("generator, qps: 1", "generator") + fault(e.nic, f"delay: {r.choice([20, 50, 100])}us") + run_of(r), ("extra-delay", right)
 
 
 def skew(r):
@@ -282,7 +294,7 @@ def ce_marks(r):
 
 def trim_lost(r):
     """Trimmed headers are in a class that gets hardly anything of the port."""
-    f = Fabric(r, 4, at_least=8)
+    f = Fabric(r, 4, at_least=8, shape=r.choice(["leaf-spine", "fat-tree", "rails"]))
     text, to, _ = incast(f, r, "uet", size=6)
     q = (
         f"qos: {{ default: {{ dscp: {{ 26: 1, 10: 2, 46: 5 }}, classes: {{ 1: {{ queue-limit: {r.choice([50, 100])}KB, weight: 1000, "
@@ -318,7 +330,7 @@ def swapped(r):
 
 
 def straggler(r):
-    f = Fabric(r)
+    f = Fabric(r, connected=True)
     n = r.randrange(len(f.ends))
     ends = sorted(f.ends, key=lambda e: (int(e.host[1:]), e.number))
     name = f"rank {n} ({ends[n].host if f.shape != 'rails' else ends[n].nic})"
@@ -438,44 +450,7 @@ KINDS = {
     "bubbles": bubbles,
     "deadlock": deadlock,
     "polarised": polarised,
+    **SWITCH_KINDS,
+    **JOB_KINDS,
+    **READ_KINDS,
 }
-
-
-def healthy(r):
-    f = Fabric(r)
-    kind = r.choice(["messages", "messages", "incast", "all-reduce", "uet-incast", "mixed"])
-    if kind == "messages":
-        return f.text + messages(f, r)[0] + run_of(r), None
-    if kind == "incast":
-        return f.text + incast(f, r)[0] + run_of(r), None
-    if kind == "uet-incast":
-        return f.text + incast(f, r, "uet")[0] + run_of(r), None
-    if kind == "mixed":
-        # Storage over the generator in a class of its own.
-        text, to, _ = incast(f, r, "roce")
-        return f.text + text + f"  - {{ name: storage, pattern: permutation, dscp: 0, rate: {max(1, f.rate // 10)}Gbps }}\n" + run_of(r), None
-    size = r.choice([1, 4, 16])
-    return f.text + f"collectives: [{{ name: a, collective: all-reduce, size: {size}MiB, repeats: 2 }}]\n", None
-
-
-def both(r):
-    """Two incidents at two NICs of one fabric."""
-    f = Fabric(r)
-    text, _ = messages(f, r, "roce")
-    a, b = r.sample(f.ends, 2)
-    choices = {
-        "frame-errors": lambda e: (f"{e.nic} out", "bit-errors: 3e-6", ("frame-errors", [e.link])),
-        "loss": lambda e: (f"{e.nic} out", "loss: 2%", ("one-way-loss", [e.up])),
-        "mtu": lambda e: (e.nic, "mtu: 1500", ("mtu-mismatch", [e.link, e.leaf])),
-        "down": lambda e: (e.nic, f"at: {r.randint(100, 400)}us, down: true", ("link-down", [e.link])),
-        "flap": lambda e: (e.nic, "at: 200us, flap: { down: 50us, up: 100us }", ("link-flapping", [e.link])),
-        "pfc-storm": lambda e: (e.nic, "at: 300us, for: 400us, pfc-storm: 3", ("pfc-storm", [e.host])),
-        "slow-receiver": lambda e: (e.nic, f"receive: {f.rate / 4:.0f}Gbps", ("slow-receiver", [e.host])),
-        "dscp-map": lambda e: (e.port, "dscp-map: { 26: 0 }", ("dscp-rewritten", [e.port])),
-        "slow-link": lambda e: (e.port, "rate: 1/4", ("slow-link", [e.link])),
-        "duplicate": lambda e: (f"{e.nic} out", "duplicate: true, probability: 5%", ("duplicated-frames", [e.up])),
-    }
-    first, second = r.sample(sorted(choices), 2)
-    parts = [choices[first](a), choices[second](b)]
-    faults = ", ".join(f'{{ on: "{on}", {what} }}' for on, what, _ in parts)
-    return f.text + text + f"faults: [{faults}]\n" + run_of(r), [label for _, _, label in parts]

@@ -53,11 +53,18 @@ std::string depth_text(const Congested& q) {
                      q.port->classes[q.priority].deepest);
 }
 
+// Where packets change their class (`remap-to`), pauses are for what waits in queues of another class.
+bool is_deep(const Congested& q) {
+  constexpr double kLeast = 32e3, kLeastSeconds = 2e-6;
+  const auto octets = static_cast<double>(q.port->classes[q.priority].deepest);
+  return octets >= kLeast && octets * 8 >= kLeastSeconds * q.port->rate_bps;
+}
+
 std::vector<Diagnosis> find_ecn_absent(const Case& c) {
   std::vector<Diagnosis> out;
   if (!anyone_can_be_marked(c)) return out;
   for (const Congested& q : congested(c)) {
-    if (q.port->classes[q.priority].marked > 0 || q.is_paused) continue;
+    if (q.port->classes[q.priority].marked > 0 || q.is_paused || !is_deep(q)) continue;
     out.push_back({q.port->name(),
                    0.8,
                    {depth_text(q) + " and marked nothing",
@@ -105,7 +112,7 @@ std::vector<Diagnosis> find_ecn_without_wait(const Case& c) {
 
 // Marks of queues that never took long to drain.
 std::vector<Diagnosis> find_ecn_early(const Case& c) {
-  constexpr std::uint64_t kLeast = 50;
+  constexpr std::uint64_t kLeast = 5;
   constexpr double kShallow = 12e-6;  // s; usual thresholds begin at 32 us (4 KB per Gb/s)
   std::vector<Diagnosis> out;
   for (const PortCase& p : c.ports())

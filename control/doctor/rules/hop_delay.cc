@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// From the first octet at one end of a link to the last one at the other, of the slowest packets: ns by "leaf1:5 -> spine1:1".
+// From the first octet at one end of a link to the last one at the other, less its cable, of the slowest packets: ns by "leaf1:5 -> spine1:1".
 std::map<std::string, std::vector<double>> link_times(const Case& c) {
   std::map<std::string, std::vector<double>> out;
   for (const Json& packet : items(c.in_band(), "slowest")) {
@@ -21,8 +21,11 @@ std::map<std::string, std::vector<double>> link_times(const Case& c) {
     for (std::size_t i = 0; i + 1 < hops.size(); ++i) {
       const Json &from = hops[i], &to = hops[i + 1];
       if (!from["egress_ns"].is_number() || !to["ingress_ns"].is_number()) continue;
-      out[fmt::format("{}:{} -> {}:{}", text(from, "node"), count(from, "out"), text(to, "node"), count(to, "in"))]
-          .push_back(number(to, "ingress_ns") - number(from, "egress_ns"));
+      const std::string sender = fmt::format("{}:{}", text(from, "node"), count(from, "out"));
+      const PortCase* const at = c.port(sender);
+      const double cable = at == nullptr ? 0 : at->propagation_ns;
+      out[fmt::format("{} -> {}:{}", sender, text(to, "node"), count(to, "in"))].push_back(number(to, "ingress_ns") -
+                                                                                           number(from, "egress_ns") - cable);
     }
   }
   return out;
@@ -48,13 +51,19 @@ std::vector<Diagnosis> slow_links(const Case& c) {
     if (others.size() < kOthers || own < kFar + kTimes * usual) continue;
     out.push_back({link_of(c, direction),
                    0.8,
-                   {fmt::format("in-band telemetry: the slowest packets took {:.1f} us from {}, and {:.1f} us over other links",
+                   {fmt::format("in-band telemetry: the slowest packets took {:.1f} us from {} beyond its cable, and {:.1f} us over other links",
                                 own / 1e3, direction, usual / 1e3)}});
   }
   return out.size() <= 2 ? out : std::vector<Diagnosis>{};
 }
 
-// The queue in which sampled packets waited for most of the time that they waited.
+// Flows that end at the host behind a switch port: of several a queue is what one expects.
+std::size_t flows_to(const Case& c, const std::string& host) {
+  return static_cast<std::size_t>(std::ranges::count_if(c.flows(), [&](const Json& f) { return sink_of(f) == host; }));
+}
+
+// The queue in which sampled packets waited for most of the time that they waited, though its port had time. Collectives come in
+// bursts, and their queues with them.
 std::vector<Diagnosis> long_queue(const Case& c) {
   constexpr double kLong = 20e3;  // ns
   constexpr double kTimes = 3;
@@ -66,6 +75,9 @@ std::vector<Diagnosis> long_queue(const Case& c) {
   const Json& first = queues[0];
   const double next = queues.size() > 1 ? p99(queues[1]) : 0;
   if (count(first, "packets") < kLeast || p99(first) < kLong || p99(first) < kTimes * next) return {};
+  constexpr double kBusy = 0.85;
+  const PortCase* const at = c.port(name(first));
+  if (!c.collectives().empty() || (at != nullptr && at->utilisation > kBusy) || flows_to(c, node_of(text(first, "peer"))) > 1) return {};
   Diagnosis d{name(first), 0.5, {}};
   d.evidence.push_back(fmt::format("in-band telemetry: sampled packets waited {:.1f} us (p99) at {} towards {}, class {}", p99(first) / 1e3,
                                    name(first), text(first, "peer"), count(first, "class")));
@@ -85,7 +97,7 @@ std::vector<Diagnosis> find_hop_delay(const Case& c) {
 const Rule rules::kHopDelay{"hop-delay", "One hop adds most of the latency: packets wait in its queue, or its link takes long.",
                             "Of a queue: who sends through it, and whether its share of the paths is fair. Of a link: retimers, "
                             "FEC, a detour of the cable.",
-                            "The queue is where an incast should wait; the cable is longer than the others.", find_hop_delay,
+                            "The queue is where an incast should wait; the cable is longer than the fabric file says.", find_hop_delay,
                             {Input::kInt, Input::kLinks}};
 
 }  // namespace railyard::doctor

@@ -1,5 +1,6 @@
 // Hosts that pause their switch.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@ namespace railyard::doctor {
 namespace {
 
 constexpr double kLeastShare = 0.02;
+constexpr std::uint64_t kLongNs = 50'000;  // for each XOFF
 
 struct Pauses {
   const PortCase* port;  // of the switch
@@ -24,7 +26,9 @@ std::vector<Pauses> of_hosts(const Case& c) {
     if (!p.is_switch || p.other == nullptr || p.other->is_switch) continue;
     for (std::size_t k = 0; k < p.classes.size(); ++k) {
       const ClassCase& a = p.classes[k];
-      if (a.xoff_received > 0 && a.pause_share >= kLeastShare)
+      // A receiver that is slow asks for microseconds.
+      const bool is_long = a.paused_ns >= kLongNs * a.xoff_received && a.pfc_received <= a.xoff_received + 1;
+      if (a.xoff_received > 0 && (a.pause_share >= kLeastShare || is_long))
         out.push_back({&p, k, a.xoff_received, a.pfc_received - a.xoff_received});
     }
   }
@@ -84,24 +88,42 @@ void add_pausing_hosts(const Case& c, std::vector<Diagnosis>& out) {
 
 // Without pauses: packets wait in the NIC, and the transport slows down. Queues on the way do not explain it.
 void add_late_hosts(const Case& c, std::vector<Diagnosis>& out) {
-  constexpr double kLate = 1e3, kVeryLate = 50e3, kShort = 10e3;  // ns
+  constexpr double kLate = 1e3, kHops = 4e3, kVeryLate = 50e3, kShort = 10e3;  // ns
   constexpr double kLow = 0.75;
   // A queue that is paused takes longer than its depth says.
   for (const PortCase& p : c.ports())
     if (p.dropped("egress_full") + p.dropped("ingress_full") > 0 ||
         std::ranges::any_of(p.classes, [](const ClassCase& k) { return k.paused_ns > 0; }))
       return;
-  const double queues = longest_queue_ns(c), usual = latencies_of(c).usual;
+  const Latencies all = latencies_of(c);
+  Distances distances(c);
+  const double queues = longest_queue_ns(c), usual = all.usual;
   // Of long queues there may be several on a way.
-  const double explained = queues * (queues < kShort ? 1.2 : 2.5);
+  const double explained = queues * (queues < kShort ? 1.2 : 2.5) + all.spread;
+  std::map<std::string, int> flows_at;
+  for (const auto& f : c.flows())
+    if (number(f, "offered_bps") <= 0) ++flows_at[text(f, "dst")];
+  const auto latest_p90 = [&](const std::string& but) {
+    double most = 0;
+    for (const auto& f : c.flows())
+      if (sink_of(f) != but) most = std::max(most, beyond_cables(distances, f, "p90"));
+    return most;
+  };
   for (const auto& f : c.flows()) {
     const auto& latency = below(f, "latency_ns");
-    const double p50 = number(latency, "p50") - usual, most = number(latency, "max") - usual;
+    const double p50 = beyond_cables(distances, f, "p50") - usual, most = beyond_cables(distances, f, "max") - usual;
     if (number(f, "offered_bps") > 0) continue;
-    const bool is_slow = p50 > kLate + explained && number(f, "share") > 0 && number(f, "share") < kLow;
+    const bool is_slow = p50 > kLate + explained && number(f, "share") > 0 && number(f, "share") < kLow &&
+                         flows_at[text(f, "dst")] == 1;  // an incast waits in several queues
     const bool has_stopped = most > kVeryLate + 3 * queues && most > 5 * number(latency, "p50");
     const std::string host = sink_of(f);
-    if ((!is_slow && !has_stopped) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
+    // Half of them take longer than nearly all packets to other hosts, though the port before it has time and no queue marks.
+    constexpr double kMarked = 0.01;
+    const PortCase* const at = c.before(text(f, "dst"));
+    const bool is_apart = at != nullptr && at->utilisation < kLow && number(f, "share") < kLow && has_latency(f) && p50 > kHops &&
+                          number(f, "ce_share") < kMarked &&
+                          flows_at[text(f, "dst")] == 1 && p50 + usual > 1.2 * latest_p90(host);
+    if ((!is_slow && !has_stopped && !is_apart) || std::ranges::find(out, host, &Diagnosis::element) != out.end()) continue;
     out.push_back({host,
                    0.82,
                    {fmt::format("packets of {} took {:.1f} us (p50; most {:.1f} us), the median of all flows is {:.1f} us",

@@ -28,11 +28,12 @@ std::size_t ranks_of(const Json& collective) { return items(collective, "ranks")
 
 std::vector<Diagnosis> find_ring_latency(const Case& c) {
   constexpr std::size_t kMany = 24;
-  constexpr double kLow = 0.3;
+  constexpr double kLow = 0.3, kLowOfSmall = 0.4, kSmall = 16e3;  // octets of a step
   std::vector<Diagnosis> out;
   for (const Json& j : c.collectives()) {
     const double share = number(j, "share_of_limit");
-    if (!text(j, "algorithm").starts_with("ring") || ranks_of(j) < kMany || share <= 0 || share >= kLow) continue;
+    if (!text(j, "algorithm").starts_with("ring") || ranks_of(j) < kMany || share <= 0) continue;
+    if (share >= (number(j, "bytes") < kSmall * static_cast<double>(ranks_of(j)) ? kLowOfSmall : kLow)) continue;
     if (count(j, "ecn_marked") > 0 || count(j, "retransmitted_packets") > 0) continue;
     const double n = static_cast<double>(ranks_of(j));
     const double steps = (text(j, "collective") == "all-reduce" ? 2 : 1) * (n - 1);

@@ -1,6 +1,9 @@
 // Equal paths that carry unequal load.
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,9 +42,8 @@ std::size_t connections_of(const Case& c, const std::string& node) {
 constexpr std::size_t kEnough = 8;
 
 // `few`: connections are too few for a hash to be even. Else the hash is to blame.
-std::vector<Diagnosis> find_paths(const Case& c, bool few) {
+std::vector<Diagnosis> find_paths(const Case& c, bool few, double busy) {
   constexpr double kUneven = 1.5;
-  const double busy = few ? 0.8 : 0.6;
   std::vector<Diagnosis> out;
   for (const auto& g : c.path_groups()) {
     const auto& members = items(g, "members");
@@ -68,13 +70,55 @@ std::vector<Diagnosis> find_paths(const Case& c, bool few) {
   return out;
 }
 
-std::vector<Diagnosis> find_uneven_paths(const Case& c) { return find_paths(c, false); }
+std::vector<Diagnosis> find_uneven_paths(const Case& c) {
+  constexpr double kBusy = 0.6, kSomewhat = 0.35;
+  constexpr std::size_t kSeveral = 3;  // switches: no chance
+  std::vector<Diagnosis> out = find_paths(c, false, kBusy);
+  if (!out.empty()) return out;
+  out = find_paths(c, false, kSomewhat);
+  return out.size() >= kSeveral ? out : std::vector<Diagnosis>{};
+}
+
+// How likely it is that chance alone leaves half of the paths or more empty: connections choose paths one by one.
+double chance_of_idle(std::size_t connections, std::size_t paths) {
+  std::vector<double> taken(paths + 1, 0);  // the probability that so many are
+  taken[0] = 1;
+  const auto all = static_cast<double>(paths);
+  for (std::size_t n = 0; n < connections; ++n) {
+    for (std::size_t k = paths; k > 0; --k)
+      taken[k] = (taken[k] * static_cast<double>(k) + taken[k - 1] * static_cast<double>(paths - k + 1)) / all;
+    taken[0] = 0;
+  }
+  double p = 0;
+  for (std::size_t k = 0; 2 * k <= paths; ++k) p += taken[k];
+  return p;
+}
+
+// Where few connections meet by chance, so do some of any fabric: more groups than that are found.
+bool is_more_than_chance(const Case& c, std::size_t found, std::size_t most_each) {
+  constexpr double kDeviations = 2.5;
+  double expected = 0, variance = 0;
+  std::map<std::string, std::size_t> connections;
+  for (const auto& g : c.path_groups()) {
+    const std::string node = text(g, "node");
+    const std::size_t paths = items(g, "members").size();
+    if (number(g, "max_over_mean") <= 0 || paths < 2) continue;
+    const auto [at, is_new] = connections.try_emplace(node, 0);
+    if (is_new) at->second = connections_of(c, node);
+    if (at->second > most_each * paths) continue;
+    const double p = chance_of_idle(at->second, paths);
+    expected += p;
+    variance += p * (1 - p);
+  }
+  return static_cast<double>(found) > expected + kDeviations * std::sqrt(variance);
+}
 
 // Flows that share a path while another is empty, and get far less than they would.
 std::vector<Diagnosis> find_few_flows(const Case& c) {
   constexpr double kHeldBack = 0.6;
   constexpr std::size_t kMostEach = 2;  // connections for each path
-  std::vector<Diagnosis> out = find_paths(c, true);
+  constexpr double kBusy = 0.8;
+  std::vector<Diagnosis> out = find_paths(c, true, kBusy);
   std::erase_if(out, [&](const Diagnosis& d) {
     std::size_t members = 0;
     for (const auto& g : c.path_groups())
@@ -83,8 +127,7 @@ std::vector<Diagnosis> find_few_flows(const Case& c) {
   });
   const auto is_held = [](const auto& f) { return number(f, "goodput_bps") > 0 && number(f, "share") < kHeldBack; };
   const auto held = std::ranges::count_if(c.flows(), is_held);
-  // Chance makes a few flows meet on any fabric.
-  if (held < 2 || static_cast<std::size_t>(held) * 2 < c.flows().size()) return {};
+  if (out.empty() || held < 2 || static_cast<std::size_t>(held) * 2 < c.flows().size() || !is_more_than_chance(c, out.size(), kMostEach)) return {};
   for (Diagnosis& d : out) d.confidence = 0.55;
   for (Diagnosis& d : out)
     d.evidence.push_back(fmt::format("{} flows get less than {:.0f} % of their limit", held, kHeldBack * 100));

@@ -115,6 +115,7 @@ constexpr Field kFlows[] = {
     {"fct_ns", "ns",
      "start to completion at the posting NIC; UC, UUD, generators: start to arrival of the last packet"},
     {"latency_ns.*", "ns", "packet latency: first byte sent to arrival of the whole packet", kOfPercentiles},
+    {"least_latency_ns", "ns", "the same of the fastest packet"},
     {"limit_bps", "bit/s",
      "payload rate limit of the flow alone: rate of the slower NIC, of its PCI Express slot or uplink, or of the flow, less "
      "framing; with on/off: mean over goodput_ns"},
@@ -211,6 +212,7 @@ constexpr Field kCollectives[] = {
     {"scale_up.*", "", "over scale-up networks: messages, bytes, busy_ns, first_octet_latency_ns"},
     {"messages", "messages", "sent by all ranks"},
     {"message_ns.*", "ns", "per message, from post to completion", "mean p50 p90 p99 p999 p9999 max"},
+    {"rank_message_ns", "list, ns", "the median of message_ns per rank, as in `ranks`; null: it sent none"},
     {"fabric_bytes", "bytes", "payload that all ranks received over the fabric, each byte once"},
     {"completed", "flag", "all iterations completed"},
     {"stalled", "text", "where it stalled, if incomplete"},
@@ -281,6 +283,7 @@ constexpr Field kPorts[] = {
     {"port", "number", "from 1"},
     {"peer", "text", "port at the other end"},
     {"rate_bps", "bit/s", "nominal"},
+    {"propagation_ns", "ns", "of the link, one way: 5 ns per metre of cable"},
     {"rx.*", "frames, bytes", "data frames received; bytes with FCS", "packets bytes"},
     {"tx.*", "frames, bytes", "data frames sent; counted when transmission begins", "packets bytes"},
     {"utilisation", "0..1", "bits sent with preamble, gap and MAC control / (rate x time), in the load interval; rate: what faults leave of the link's at that time"},
@@ -294,6 +297,7 @@ constexpr Field kPorts[] = {
     {"quality_reports_sent", "frames", "global load balancing"},
     {"quality_reports_received", "frames", ""},
     {"drops.*", "frames", "dropped before classification, by reason"},
+    {"slot_bps", "bit/s", "what a NIC's PCI Express slot carries, if that is less than its link; else absent"},
     {"credit_messages.*", "frames", "CBFC: sent, received"},
     {"llr.*", "frames, ns", "LLR: frames delivered after a replay, replays, added latency"}};
 constexpr Field kClasses[] = {

@@ -48,7 +48,7 @@ TEST(InBand, ALinkThatTakesLongerThanTheOthersIsNamed) {
   ASSERT_EQ(all.size(), 1u);
   EXPECT_STREQ(all[0].rule->id, "hop-delay");
   EXPECT_EQ(all[0].what.element, "leaf1:5 -> spine1:1") << "this report has no such port; else it is its link";
-  EXPECT_THAT(all[0].what.evidence, Contains(HasSubstr("took 40.1 us from leaf1:5 -> spine1:1, and 0.5 us over other links")));
+  EXPECT_THAT(all[0].what.evidence, Contains(HasSubstr("took 40.1 us from leaf1:5 -> spine1:1 beyond its cable, and 0.5 us over other links")));
 }
 
 TEST(InBand, TheQueueInWhichPacketsWait) {

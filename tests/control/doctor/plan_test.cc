@@ -10,6 +10,7 @@ namespace railyard::doctor {
 namespace {
 
 using test::Json;
+using test::named;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -25,13 +26,6 @@ Json with_rates() {
   Json r = test::healthy();
   for (Json& p : r["ports"]) p["rate_bps"] = 100e9;
   return r;
-}
-
-std::vector<std::string> named(const Json& r) {
-  const Case c(r, "a.json");
-  std::vector<std::string> out;
-  for (const auto& [rule, d] : diagnose(c)) out.push_back(std::string(rule->id) + " at " + d.element);
-  return out;
 }
 
 TEST(Plan, AHostAtAnotherSwitchIsNamedAndAnotherPortIsNot) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "control/doctor/rule.h"
 
 namespace railyard::doctor::test {
 
@@ -45,5 +48,13 @@ inline Json healthy() {
 
 // Class 3 of a port: 0 leaf1:1, 1 leaf1:2, 2 h1:1, 3 h2:1.
 inline Json& class3(Json& report, std::size_t port) { return report["ports"][port]["classes"][3]; }
+
+// "rule at element", the surest first.
+inline std::vector<std::string> named(const Json& report) {
+  const Case c(report, "a.json");
+  std::vector<std::string> out;
+  for (const auto& [rule, d] : diagnose(c)) out.push_back(std::string(rule->id) + " at " + d.element);
+  return out;
+}
 
 }  // namespace railyard::doctor::test

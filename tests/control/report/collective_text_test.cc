@@ -125,7 +125,7 @@ TEST(CollectiveJson, HasTheNamesThatProgramsRelyOn) {
   EXPECT_EQ(c["verified"], true);
   for (const char* name : {"collective",   "algorithm",   "bytes",          "chunk",
                            "channels",     "repeats",     "algbw_bps",      "share_of_limit",
-                           "messages",     "message_ns",  "fabric_bytes",   "completed",
+                           "messages",     "message_ns",  "fabric_bytes",   "completed",   "rank_message_ns",
                            "stalled",      "wrong_bytes", "wrong_messages", "retransmitted_packets",
                            "out_of_order", "ecn_marked",  "cnp_sent",       "cnp_handled"})
     EXPECT_TRUE(c.contains(name)) << name;

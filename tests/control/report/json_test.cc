@@ -35,7 +35,7 @@ TEST(Json, HasEveryFieldOfAFlow) {
     "transport": "generator", "start_ns": 1000, "fct_ns": 676000, "limit_bps": 97e9, "ideal_ns": 338000,
     "offered_bps": 50e9, "arrival_bps": 48.6e9, "first_packet_ns": 3000, "last_packet_ns": null, "last_delivered_ns": null, "handshake_ns": null,
     "slowdown": 2.0, "within_budget": null,
-    "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
+    "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}, "least_latency_ns": 1500})"));
 }
 
 TEST(Json, HasEveryFieldOfAFlowOverRoce) {
@@ -72,7 +72,7 @@ TEST(Json, HasEveryFieldOfAPort) {
     "drops": {}})"));
   EXPECT_EQ(port["classes"][0]["drops"], Json::parse(R"({"egress_full": 100})"));
   port.erase("classes");
-  EXPECT_EQ(port, Json::parse(R"({"node": "leaf1", "port": 1, "peer": "h1:1", "rate_bps": 100000000000,
+  EXPECT_EQ(port, Json::parse(R"({"node": "leaf1", "port": 1, "peer": "h1:1", "rate_bps": 100000000000, "propagation_ns": 15,
     "rx": {"packets": 0, "bytes": 0}, "tx": {"packets": 1900, "bytes": 7907800}, "utilisation": 0.987,
     "link_downs": 0, "busy_intervals": 0, "slow_intervals": 0, "slow_bps": null, "lost_on_link": 0, "lost_to_faults": 0, "duplicated": 0, "drops": {}, "quality_reports_sent": 0,
     "quality_reports_received": 0})"));

@@ -23,6 +23,7 @@ Report sample() {
   done.start_ns = 1000;
   done.fct_ns = 676'000;
   done.latency_ns = {2000, 3000, 250'000, 300'000, 301'000, 302'000};
+  done.least_latency_ns = 1500;
   done.limit_bps = 97e9;
   done.offered_bps = 50e9;
   done.arrival_bps = 48.6e9;
@@ -63,6 +64,7 @@ Report sample() {
   bottleneck.peer = "h1:1";
   bottleneck.is_switch = true;
   bottleneck.rate_bps = 100'000'000'000;
+  bottleneck.propagation = Duration{15'000};
   bottleneck.utilisation = 0.987;
   ClassCounters& lossless = bottleneck.counters.classes[3];
   lossless.tx_packets = 1000;
