@@ -165,13 +165,18 @@ std::uint64_t JobGraph::octets() const noexcept {
 }
 
 std::uint32_t JobGraph::ordinary(std::uint32_t repeats) const {
-  std::vector<std::uint32_t> others;
-  for (const auto& occasion : occasions) others.insert(others.end(), occasion.begin(), occasion.end());
-  std::ranges::sort(others);
-  std::uint32_t first = 0;
-  for (const std::uint32_t repeat : others)
-    if (repeat == first) ++first;
-  return first < repeats ? first : 0;
+  std::vector<std::vector<std::uint32_t>> kind_of(repeats);  // occasions
+  for (std::uint32_t o = 1; o < occasions.size(); ++o)
+    for (const std::uint32_t repeat : occasions[o])
+      if (repeat < repeats) kind_of[repeat].push_back(o);
+  struct Found {
+    std::uint32_t first = 0, repeats = 0;
+  };
+  std::map<std::vector<std::uint32_t>, Found> kinds;
+  for (std::uint32_t r = 0; r < repeats; ++r) ++kinds.try_emplace(kind_of[r], Found{r, 0}).first->second.repeats;
+  const auto rank = [](const auto& kind) { return std::pair(kind.second.repeats, -static_cast<std::int64_t>(kind.first.size())); };
+  const auto best = std::ranges::max_element(kinds, {}, rank);
+  return best == kinds.end() ? 0 : best->second.first;
 }
 
 JobGraph of_repeat(const JobGraph& graph, std::uint32_t repeat) {

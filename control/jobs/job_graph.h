@@ -68,7 +68,8 @@ struct JobGraph {
   bool goes(const Operation& o, std::uint32_t repeat) const noexcept {
     return o.occasion == 0 || std::ranges::binary_search(occasions[o.occasion], repeat);
   }
-  // The first repeat of those in which nothing goes that does not go in each; 0 if there is none below `repeats`.
+  // The first repeat of the most frequent kind: repeats are of one kind if the same goes in them. Of kinds that are as frequent,
+  // that of the fewest occasions.
   std::uint32_t ordinary(std::uint32_t repeats) const;
   std::size_t operations() const noexcept;
   // Of all sends of each repeat together, as they are sent (see message_octets). Not those of collectives.

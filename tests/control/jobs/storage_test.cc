@@ -105,6 +105,16 @@ TEST(Storage, AnOrdinaryStepHasNoneOfIt) {
   EXPECT_EQ(of_repeat(with, 1).octets() - ordinary.octets(), checkpoint_octets(with) + 2u * 3 * 64);
 }
 
+// Then what is usual has it, and a single step without it is not.
+TEST(Storage, WhereNearlyEachStepStoresTheUsualStepDoes) {
+  Training t = storing_job(1, 4, 1);
+  t.storage.every = 1;
+  t.storage.steps = 6;
+  const JobGraph with = make_graph(t);
+  const std::uint32_t usual = with.ordinary(6);
+  EXPECT_GT(of_repeat(with, usual).octets(), checkpoint_octets(with));
+}
+
 TEST(Storage, TheFirstStageReadsSamplesOfItsTensorGroup) {
   Training t = storing_job(2, 2, 2);
   t.microbatches = 3;
