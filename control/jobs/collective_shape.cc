@@ -130,7 +130,8 @@ double messages(const JobGraph& graph, const CompileOptions& options) {
     const collectives::CollectiveShape& shape = shapes.of(c);
     const auto n = static_cast<double>(graph.communicators[c.communicator].size());
     const collectives::Algorithm& a = shape.used_algorithm();
-    const collectives::Layout layout{static_cast<std::uint32_t>(n), shape.group, !shape.host.empty()};
+    const collectives::Layout layout{.ranks = static_cast<std::uint32_t>(n), .channels = shape.channels, .group = shape.group,
+                                     .in_hosts = !shape.host.empty()};
     all += 2 * n * static_cast<double>(shape.size) / shape.chunk;
     if (a.transfers != nullptr) all += shape.channels * a.transfers(layout, static_cast<double>(shape.size) / shape.channels);
   }

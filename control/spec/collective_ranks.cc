@@ -340,8 +340,11 @@ RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks) {
 
 collectives::Layout layout(const Lab& lab, const std::vector<PortName>& ranks) {
   const RankPlaces p = places(lab, ranks);
-  return {static_cast<std::uint32_t>(ranks.size()), p.host.empty() ? leaves(lab, ranks) : p.host, !p.host.empty(),
-          !p.tray.empty(), !reducers(lab).empty() || !network_reducers(lab, ranks).empty()};
+  return {.ranks = static_cast<std::uint32_t>(ranks.size()),
+          .group = p.host.empty() ? leaves(lab, ranks) : p.host,
+          .in_hosts = !p.host.empty(),
+          .in_networks = !p.tray.empty(),
+          .reduces = !reducers(lab).empty() || !network_reducers(lab, ranks).empty()};
 }
 
 std::vector<std::uint32_t> leaves(const Lab& lab, const std::vector<PortName>& ranks) {
