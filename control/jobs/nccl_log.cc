@@ -68,7 +68,7 @@ std::string_view word_after(std::string_view line, std::string_view key) {
 
 // One process's end of a communicator.
 struct Member {
-  std::uint64_t id = 0;  // of the communicator, the same for all of its ranks
+  std::uint64_t id = 0;  // of the communicator, the same for all of its ranks: commId, or of a split identity_of()
   std::uint32_t rank = 0, ranks = 0;
   int line = 0;
 };
@@ -102,7 +102,8 @@ class Reader {
     if (info == line.npos) return {};
     const std::string_view text = line.substr(info + kInfo.size());
     if (NcclChoices::is_one(text)) return choices_.add(process_of(line.substr(0, info)), text, line_);
-    const bool begins = text.contains(" commId ") && text.contains(" rank ") && text.contains("nranks ");
+    const bool is_split = text.contains(" parent ") && text.contains(" splitCount ");
+    const bool begins = (text.contains(" commId ") || is_split) && text.contains(" rank ") && text.contains("nranks ");
     const auto name = std::ranges::find_if(kNames, [&](const Name& n) {
       return text.starts_with(n.text) && text.substr(n.text.size()).starts_with(": opCount ");
     });
@@ -116,26 +117,67 @@ class Reader {
     return begins ? read_member(process, text) : read_entry(process, *name, text);
   }
 
-  // "node1:4711:4720 [3]": the thread does not matter, the device does, because one process may have several.
+  // "node1:4711:4720 [3]": the thread does not matter, the device does, because one process may have several. What stands before
+  // is of launchers and loggers: "[default0]:" (torchrun), "[1,0]<stdout>:" (mpirun), "0: " (srun), "[2025-03-01 10:11:12] ".
   std::size_t process_of(std::string_view prefix) {
-    const std::size_t blank = prefix.rfind(' ', prefix.find('['));
-    std::string_view place = prefix.substr(0, blank == prefix.npos ? prefix.size() : blank);
-    const std::size_t last_word = place.rfind(' ');
-    if (last_word != place.npos) place.remove_prefix(last_word + 1);
-    const std::size_t thread = place.rfind(':');
-    const std::size_t device = prefix.find('[');
-    std::string key(place.substr(0, thread));
-    if (device != prefix.npos) key += prefix.substr(device);
-    return processes_.try_emplace(std::move(key), processes_.size()).first->second;
+    std::string_view device;
+    if (const std::size_t bracket = prefix.rfind('['); bracket != prefix.npos && prefix.ends_with(']')) {
+      device = prefix.substr(bracket);
+      prefix = prefix.substr(0, bracket);
+      while (prefix.ends_with(' ')) prefix.remove_suffix(1);
+    }
+    if (const std::size_t blank = prefix.rfind(' '); blank != prefix.npos) prefix.remove_prefix(blank + 1);
+    const std::size_t thread = prefix.rfind(':');
+    if (thread != prefix.npos) prefix = prefix.substr(0, thread);
+    if (const std::size_t pid = prefix.rfind(':'); pid != prefix.npos && pid > 0)
+      if (const std::size_t host = prefix.rfind(':', pid - 1); host != prefix.npos) prefix.remove_prefix(host + 1);
+    return processes_.try_emplace(fmt::format("{} {}", prefix, device), processes_.size()).first->second;
+  }
+
+  // By what the ranks of a communicator know it. Of ncclCommSplit and ncclCommShrink, whose lines have no commId, it is made of what
+  // is the same at all of its ranks, as NCCL itself does; the parent is known by its address, which is this process's own.
+  std::expected<std::uint64_t, TraceError> identity_of(std::size_t process, std::string_view text) {
+    const std::string_view parent = word_after(text, "parent");
+    if (parent.empty()) {
+      const auto id = number(word_after(text, "commId"), 16);
+      if (!id) return wrong(line_, "this communicator has no commId; expected a hexadecimal number");
+      if (*id == 0)
+        return wrong(line_, "commId 0x0: a communicator of ncclCommSplit without its parent, splitCount and color; expected the log "
+                            "from its \"Init START\" on, of NCCL 2.19 or later");
+      return *id;
+    }
+    const auto split = number(word_after(text, "splitCount"));
+    const auto color = number(word_after(text, "color"));
+    if (!split || !color) return wrong(line_, "ncclCommSplit: no splitCount and color; expected a line of NCCL 2.19 or later");
+    const auto from = members_.find({process, std::string(parent)});
+    if (from == members_.end())
+      return wrong(line_, fmt::format("ncclCommSplit: parent {} of this process has no line of its beginning; expected the log from its "
+                                      "start, with NCCL_DEBUG_SUBSYS=INIT,COLL", parent));
+    std::uint64_t id = from->second.id;
+    for (const std::uint64_t part : {*split, *color}) {
+      id = (id ^ part) * 0x9e37'79b9'7f4a'7c15;
+      id ^= id >> 32;
+    }
+    names_.try_emplace(id, fmt::format("ncclCommSplit (color {}, splitCount {}) of {}", *color, *split, name_of(from->second.id)));
+    return id;
+  }
+
+  // In messages.
+  std::string name_of(std::uint64_t id) const {
+    const auto split = names_.find(id);
+    return split != names_.end() ? split->second : fmt::format("commId 0x{:x}", id);
   }
 
   std::expected<void, TraceError> read_member(std::size_t process, std::string_view text) {
-    const auto id = number(word_after(text, "commId"), 16);
     const auto rank = number(word_after(text, "rank"));
     const auto ranks = number(word_after(text, "nranks"));
     const std::string_view communicator = word_after(text, "comm");
-    if (!id || !rank || !ranks || communicator.empty() || *ranks > kMostTraceRanks || *rank >= *ranks)
-      return wrong(line_, "this communicator has no comm, rank, nranks and commId that fit together");
+    if (!rank || !ranks || communicator.empty() || *ranks > kMostTraceRanks || *rank >= *ranks)
+      return wrong(line_, "this communicator has no comm, rank and nranks that fit together");
+    // Before 2.21 "Init COMPLETE" of ncclCommSplit has "commId 0x0"; its "Init START" has said what it is.
+    if (number(word_after(text, "commId"), 16) == 0 && members_.contains({process, std::string(communicator)})) return {};
+    const auto id = identity_of(process, text);
+    if (!id) return Wrong(id.error());
     const Member member{*id, static_cast<std::uint32_t>(*rank), static_cast<std::uint32_t>(*ranks), line_};
     // "Init START" and "Init COMPLETE" say the same.
     members_[{process, std::string(communicator)}] = member;
@@ -143,7 +185,7 @@ class Reader {
     if (of.empty()) order_.push_back(*id);
     const auto [there, is_new] = of.try_emplace(member.rank, process);
     if (!is_new && there->second != process)
-      return wrong(line_, fmt::format("rank {} of commId 0x{:x} is another process already; expected each rank once", member.rank, *id));
+      return wrong(line_, fmt::format("rank {} of {} is another process already; expected each rank once", member.rank, name_of(*id)));
     sizes_[*id] = member.ranks;
     return {};
   }
@@ -179,8 +221,8 @@ class Reader {
       if (ranks.size() != sizes_[id]) {
         std::uint32_t missing = 0;
         while (ranks.contains(missing)) ++missing;
-        return wrong(0, fmt::format("{} of {} ranks of commId 0x{:x} are in this log, not rank {}; expected the logs of all processes",
-                                    ranks.size(), sizes_[id], id, missing));
+        return wrong(0, fmt::format("{} of {} ranks of {} are in this log, not rank {}; expected the logs of all processes",
+                                    ranks.size(), sizes_[id], name_of(id), missing));
       }
       for (const auto& [rank, process] : ranks) rank_of_.try_emplace(process, static_cast<std::uint32_t>(rank_of_.size()));
     }
@@ -253,9 +295,9 @@ class Reader {
       const auto& [id, from, to] = between;
       const std::size_t both = std::min(lines.sends.size(), lines.receives.size());
       if (both < lines.sends.size())
-        return wrong(lines.sends[both], fmt::format("rank {} sends a message to rank {} of commId 0x{:x} that is not received", from, to, id));
+        return wrong(lines.sends[both], fmt::format("rank {} sends a message to rank {} of {} that is not received", from, to, name_of(id)));
       if (both < lines.receives.size())
-        return wrong(lines.receives[both], fmt::format("rank {} receives a message from rank {} of commId 0x{:x} that is not sent", to, from, id));
+        return wrong(lines.receives[both], fmt::format("rank {} receives a message from rank {} of {} that is not sent", to, from, name_of(id)));
     }
     return {};
   }
@@ -271,6 +313,7 @@ class Reader {
   std::map<std::pair<std::size_t, std::string>, Member> members_;                      // by process and communicator
   std::map<std::uint64_t, std::map<std::uint32_t, std::size_t>> communicators_;        // by commId: process by rank
   std::map<std::uint64_t, std::uint32_t> sizes_;
+  std::map<std::uint64_t, std::string> names_;                                         // of those that have no commId
   std::vector<std::uint64_t> order_;
   std::vector<Entry> entries_;
   std::vector<Member> entry_members_;

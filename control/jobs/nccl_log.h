@@ -12,9 +12,11 @@ namespace railyard::jobs {
 bool is_nccl_log(std::string_view text);
 
 // Logs of all processes, in one file in any order (each process's own lines in theirs). Lines that begin with
-// "HOST:PID:TID [DEVICE] NCCL INFO " and go on with
+// "HOST:PID:TID [DEVICE] NCCL INFO ", also behind what a launcher or logger puts there ("[default0]:", "[1,0]<stdout>:", "0: ",
+// "[2025-03-01 10:11:12] "), and go on with
 //
-//   ncclCommInitRank comm 0x.. rank 3 nranks 8 .. commId 0x.. - Init ..        (also InitRankConfig, InitAll, Split)
+//   ncclCommInitRank comm 0x.. rank 3 nranks 8 .. commId 0x.. - Init ..        (also InitRankConfig, InitAll)
+//   ncclCommSplit comm 0x.. rank 1 nranks 4 .. parent 0x.. splitCount 1 color 0 key 1 - Init ..   (2.19 and later; also Shrink)
 //   AllReduce: opCount 1 sendbuff .. recvbuff .. count 1024 datatype 7 op 0 root 0 comm 0x.. [nranks=8] stream 0x..
 //
 // Operations: AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AlltoAll, Gather, Scatter, Send, Recv (root is the

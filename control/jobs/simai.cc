@@ -117,7 +117,9 @@ class Reader {
     }
     for (const char* key : {"checkpoints", "checkpoint_initiates"})
       if (values[key] != 0) return wrong(line_, fmt::format("{}: {}; expected 0: recomputing is not supported", key, values[key]));
-    const auto setting = [&](const char* key) { return values.contains(key) ? std::max<std::uint64_t>(values[key], 1) : 1; };
+    for (const char* key : {"model_parallel_NPU_group", "ep", "pp"})
+      if (values.contains(key) && values[key] == 0) return wrong(line_, fmt::format("{}: 0; expected 1 or more", key));
+    const auto setting = [&](const char* key) { return values.contains(key) ? values[key] : 1; };
     settings_.tensor = setting("model_parallel_NPU_group");
     settings_.expert = setting("ep");
     settings_.stages = setting("pp");

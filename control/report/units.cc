@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "control/base/count_text.h"
+
 namespace railyard::report {
 namespace {
 
@@ -35,11 +37,7 @@ std::string time_text(Duration d) {
 std::string nanoseconds_text(std::uint64_t ns) {
   return scaled(static_cast<double>(ns), std::array<std::string_view, 4>{"ns", "us", "ms", "s"});
 }
-std::string count_text(std::uint64_t n) {
-  std::string digits = std::to_string(n);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
-  return digits;
-}
+std::string count_text(std::uint64_t n) { return railyard::count_text(n); }
 std::string percent_text(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
 std::string rate_text(const std::optional<double>& bps) { return bps ? rate_text(*bps) : "-"; }
 std::string percent_text(const std::optional<double>& fraction) { return fraction ? percent_text(*fraction) : "-"; }

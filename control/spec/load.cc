@@ -8,6 +8,7 @@
 #include "control/spec/keys/keys.h"
 #include "control/spec/override_paths.h"
 #include "control/spec/read.h"
+#include "control/spec/spec_error.h"
 #include "control/spec/starting_profile.h"
 #include "control/spec/yaml/override.h"
 #include "control/spec/yaml/parse.h"
@@ -59,8 +60,9 @@ LabAndDocument load_with_document(const std::filesystem::path& path, const std::
 namespace {
 
 // The document with its overrides. `paths`: where each of these put its value, if anybody wants to know.
+// `ours`: which of its profiles begin as one of ours.
 Tree document_of(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides,
-                 std::vector<std::string>* paths = nullptr) {
+                 std::vector<ShippedStart>& ours, std::vector<std::string>* paths = nullptr) {
   if (paths != nullptr) paths->resize(overrides.size());
   const auto apply = [&](Tree& to, std::size_t i) {
     std::string path = apply_override(to, overrides[i]);
@@ -78,7 +80,7 @@ Tree document_of(const std::string& text, const std::string& file_name, const st
   for (std::size_t i = 0; i < overrides.size(); ++i)
     if (names_starting_profile(overrides[i])) apply(document, i);
   finish(document, "");
-  expand_starting_profiles(document);
+  ours = expand_starting_profiles(document);
   finish(document, "");
   for (std::size_t i = 0; i < overrides.size(); ++i)
     if (!names_starting_profile(overrides[i])) apply(document, i);
@@ -90,14 +92,20 @@ Tree document_of(const std::string& text, const std::string& file_name, const st
 
 LabAndDocument parse_with_document(const std::string& text, const std::string& file_name,
                                    const std::vector<std::string>& overrides) {
-  Tree document = document_of(text, file_name, overrides);
-  Lab lab = read_lab(document);
-  return {std::move(lab), std::move(document)};
+  std::vector<ShippedStart> ours;
+  Tree document = document_of(text, file_name, overrides, ours);
+  try {
+    Lab lab = read_lab(document);
+    return {std::move(lab), std::move(document)};
+  } catch (const SpecError& e) {
+    throw as_said_in_lab(e, ours);
+  }
 }
 
 std::vector<std::string> override_paths(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
   std::vector<std::string> paths;
-  static_cast<void>(document_of(read_file(file, kMostSpecOctets), file.string(), overrides, &paths));
+  std::vector<ShippedStart> ours;
+  static_cast<void>(document_of(read_file(file, kMostSpecOctets), file.string(), overrides, ours, &paths));
   return paths;
 }
 

@@ -26,9 +26,11 @@ std::vector<std::uint64_t> read_matrix_file(const std::string& file, std::size_t
   Lines lines(file, text);
   std::vector<std::uint64_t> matrix;
   std::vector<bool> used(ranks);
+  std::vector<int> line_of;  // by rank
   std::size_t row = 0;
   for (; const auto line = lines.next(); ++row) {
     if (row == ranks) lines.fail(fmt::format("more lines than ranks; expected {} lines", ranks));
+    line_of.push_back(lines.number());
     const auto cells = split_at(*line, ',', false);
     if (cells.size() != ranks)
       lines.fail(fmt::format("{} numbers; expected {}: one for each rank", cells.size(), ranks));
@@ -43,9 +45,10 @@ std::vector<std::uint64_t> read_matrix_file(const std::string& file, std::size_t
     }
   }
   if (row != ranks) lines.fail(fmt::format("{} lines; expected {}: one for each rank", row, ranks));
-  if (const auto idle = std::ranges::find(used, false); idle != used.end())
-    lines.fail(fmt::format("rank {} neither sends nor receives; expected data for each rank, or fewer ranks",
-                           idle - used.begin()));
+  if (const auto idle = std::ranges::find(used, false); idle != used.end()) {
+    const auto rank = static_cast<std::size_t>(idle - used.begin());
+    lines.fail_at(line_of[rank], fmt::format("rank {} neither sends nor receives; expected data for each rank, or fewer ranks", rank));
+  }
   return matrix;
 }
 

@@ -1,6 +1,7 @@
 // Frames that arrive damaged: a dirty or broken optic, a bad cable.
 #include <fmt/format.h>
 
+#include "control/base/count_text.h"
 #include "control/doctor/rule.h"
 
 namespace railyard::doctor {
@@ -13,7 +14,7 @@ std::vector<Diagnosis> find_frame_errors(const Case& c) {
       out.push_back({p.link(),
                      0.97,
                      {fmt::format("{} received {} of {} frames with a wrong FCS or cut short: the way from {} is damaged", p.name(),
-                                  n, p.rx() + n, p.peer)}});
+                                  count_text(n), count_text(p.rx() + n), p.peer.empty() ? "its other end" : p.peer)}});
   return out;
 }
 

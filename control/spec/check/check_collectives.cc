@@ -150,12 +150,15 @@ class CollectiveCheck {
   }
 
   void check_stragglers() const {
+    // Those that only store are the last ones, and compute nothing.
+    const std::size_t working = ranks_.size() - (c_.is_job() ? storage_ranks(lab_, *c_.job) : 0);
     std::set<int> said;
     for (std::size_t n = 0; n < c_.stragglers.size(); ++n)
       for (const int rank : c_.stragglers[n].ranks) {
         const Tree& where = at("stragglers").items[n];
-        if (static_cast<std::size_t>(rank) >= ranks_.size())
-          where.fail(fmt::format("there is no rank {}; expected 0..{}", rank, ranks_.size() - 1));
+        if (static_cast<std::size_t>(rank) >= working)
+          where.fail(fmt::format("there is no rank {}{}; expected 0..{}", rank,
+                                 working < ranks_.size() ? " that computes" : "", working - 1));
         if (!said.insert(rank).second) where.fail(fmt::format("rank {} is given twice; expected it once", rank));
       }
   }

@@ -200,7 +200,7 @@ const Table<CollectiveSpec>& collective_keys() {
            "broadcast, scatter: rank that has the data; reduce, gather: rank that gets them"),
        key("matrix", &CollectiveSpec::matrix, file_path(4095),
            "all-to-all: file of what each rank sends to each, instead of size: CSV, a line per sender and in it the "
-           "bytes for rank 0, 1, ..."),
+           "bytes for rank 0, 1, ..., each a multiple of an element (datatype). Every rank must send to or receive from another"),
        key("skew", &CollectiveSpec::skew, checked<Ratio>(ratio(), at_most_four),
            "all-to-all, as of a mixture of experts: exponent of the Zipf distribution by which ranks are sent to; which "
            "rank is popular is drawn from run.seed. 0: all parts are equal"),

@@ -65,6 +65,23 @@ TEST(Rules, DamagedFramesAreNoSilentLoss) {
               ElementsAre("frame-errors at leaf1:2-h2:1"));
 }
 
+TEST(Rules, DamagedFramesAreCountedAndComeFromTheOtherEnd) {
+  const auto evidence = [](const char* peer) {
+    Json report = test::healthy();
+    report["ports"] = Json::array({test::port_of("h2", 1, peer, false)});
+    class3(report, 0)["rx"]["packets"] = 1'200'000;
+    report["ports"][0]["drops"]["fcs_error"] = 34'567;
+    const Case c(std::move(report), "a.json");
+    for (const Found& f : diagnose(c))
+      if (f.rule == &rules::kFrameErrors) return f.what.evidence.at(0);
+    return std::string("not found");
+  };
+  EXPECT_EQ(evidence("leaf1:2"),
+            "h2:1 received 34,567 of 1,234,567 frames with a wrong FCS or cut short: the way from leaf1:2 is damaged");
+  EXPECT_EQ(evidence(""),
+            "h2:1 received 34,567 of 1,234,567 frames with a wrong FCS or cut short: the way from its other end is damaged");
+}
+
 TEST(Rules, AnMtuIsBlamedOnTheLinkThatIsTooShort) {
   EXPECT_THAT(found([](Json& r) { class3(r, 3)["drops"]["giant"] = 5; }), ElementsAre("mtu-mismatch at leaf1:2-h2:1"));
   EXPECT_THAT(found([](Json& r) { class3(r, 0)["drops"]["too_big"] = 5; }), ElementsAre("mtu-mismatch at leaf1"));

@@ -22,6 +22,10 @@ std::string info(int device, const std::string& text) { return fmt::format("node
 std::string begin(int device, int comm, int rank, int ranks, int id) {
   return info(device, fmt::format("ncclCommInitRank comm 0x{:x} rank {} nranks {} cudaDev {} nvmlDev 0 busId 1b000 commId 0x{:x} - Init START", comm, rank, ranks, device, id));
 }
+std::string split(int device, int comm, int rank, int ranks, int parent, int count, int color) {
+  return info(device, fmt::format("ncclCommSplit comm 0x{:x} rank {} nranks {} cudaDev {} nvmlDev 0 busId 1b000 parent 0x{:x} splitCount {} color {} key {}- Init START",
+                                  comm, rank, ranks, device, parent, count, color, rank));
+}
 std::string operation(int device, const std::string& name, int comm, int ranks, int op_count, std::uint64_t count, int datatype = 7, int root = 0, int stream = 1) {
   return info(device, fmt::format("{}: opCount {:x} sendbuff 0x1 recvbuff 0x2 count {} datatype {} op 0 root {} comm 0x{:x} [nranks={}] stream 0x{:x}",
                                   name, op_count, count, datatype, root, comm, ranks, stream));
@@ -62,6 +66,59 @@ TEST(NcclLog, NumbersRanksByTheLargestCommunicator) {
   for (int d = 0; d < 4; ++d) log += operation(d, "AllReduce", 0xb0 + d, 2, 0, 8);
   const JobGraph g = read(log);
   EXPECT_THAT(g.communicators, ElementsAre(ElementsAre(3u, 2u), ElementsAre(1u, 0u)));
+}
+
+// One process with two devices, whose communicators have the same address; threads differ from line to line.
+TEST(NcclLog, WhatLaunchersPutBeforeALineIsSkipped) {
+  const auto log = [](const std::string& begin, const std::string& then) {
+    std::string all;
+    for (int d = 0; d < 2; ++d)
+      all += fmt::format("{}node1:100:{} [{}] NCCL INFO ncclCommInitRank comm 0xa rank {} nranks 2 cudaDev {} nvmlDev 0 busId 1b000 commId 0x7 - Init START\n",
+                         begin, 200 + d, d, d, d);
+    for (int d = 0; d < 2; ++d)
+      all += fmt::format("{}node1:100:100 [{}] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 root 0 comm 0xa [nranks=2] stream 0x1\n",
+                         then, d);
+    return all;
+  };
+  for (const std::string before : {"", "[default0]:", "[1,0]<stdout>:", "0: ", "[2025-03-01 10:11:12] ", "[default0]:[2025-03-01 10:11:12] "}) {
+    SCOPED_TRACE(before);
+    const JobGraph g = read(log(before, before));
+    EXPECT_EQ(g.ranks.size(), 2u);
+    EXPECT_EQ(g.collectives.size(), 1u);
+  }
+  EXPECT_EQ(read(log("[2025-03-01 10:11:12] ", "[2025-03-01 10:11:13] ")).ranks.size(), 2u);
+  EXPECT_EQ(read(log("[1,0]<stdout>:", "[1,0]<stderr>:")).ranks.size(), 2u);
+}
+
+TEST(NcclLog, SplitsAreKnownByParentCountAndColor) {
+  std::string log;
+  for (int d = 0; d < 4; ++d) log += begin(d, 0xa0 + d, d, 4, 1);
+  // Two pairs, then two others of the same colors.
+  for (int d = 0; d < 4; ++d) log += split(d, 0xb0 + d, d % 2, 2, 0xa0 + d, 1, d / 2);
+  for (int d = 0; d < 4; ++d) log += split(d, 0xc0 + d, d / 2, 2, 0xa0 + d, 2, d % 2);
+  // Before NCCL 2.21 this is how a split ends.
+  log += begin(0, 0xb0, 0, 2, 0);
+  for (int d = 0; d < 4; ++d) log += operation(d, "AllReduce", 0xb0 + d, 2, 0, 8) + operation(d, "AllReduce", 0xc0 + d, 2, 1, 8);
+  EXPECT_THAT(read(log).communicators, testing::UnorderedElementsAre(ElementsAre(0u, 1u), ElementsAre(2u, 3u), ElementsAre(0u, 2u), ElementsAre(1u, 3u)));
+}
+
+TEST(NcclLog, ASplitCanBeSplit) {
+  std::string log;
+  for (int d = 0; d < 4; ++d) log += begin(d, 0xa0 + d, d, 4, 1);
+  for (int d = 0; d < 4; ++d) log += split(d, 0xb0 + d, 3 - d, 4, 0xa0 + d, 1, 0);
+  for (int d = 0; d < 4; ++d) log += split(d, 0xc0 + d, d % 2, 2, 0xb0 + d, 1, d / 2);
+  for (int d = 0; d < 4; ++d) log += operation(d, "Broadcast", 0xc0 + d, 2, 0, 8) + operation(d, "AllReduce", 0xb0 + d, 4, 0, 8);
+  EXPECT_THAT(read(log).communicators,
+              testing::UnorderedElementsAre(ElementsAre(0u, 1u), ElementsAre(2u, 3u), ElementsAre(3u, 2u, 1u, 0u)));
+}
+
+TEST(NcclLog, SaysWhatIsWrongWithASplit) {
+  EXPECT_THAT(error_of(two() + split(0, 0xc, 0, 2, 0xdead, 1, 0)),
+              HasSubstr("3: ncclCommSplit: parent 0xdead of this process has no line of its beginning"));
+  EXPECT_THAT(error_of(two() + split(0, 0xc, 0, 2, 0xa, 1, -3)), HasSubstr("3: ncclCommSplit: no splitCount and color"));
+  EXPECT_THAT(error_of(two() + begin(0, 0xc, 0, 2, 0)), HasSubstr("3: commId 0x0: a communicator of ncclCommSplit without its parent"));
+  EXPECT_THAT(error_of(two() + split(0, 0xc, 0, 2, 0xa, 1, 5) + operation(0, "AllReduce", 0xc, 2, 0, 8)),
+              HasSubstr("1 of 2 ranks of ncclCommSplit (color 5, splitCount 1) of commId 0x7 are in this log, not rank 1"));
 }
 
 TEST(NcclLog, StreamsGoBesideEachOther) {

@@ -111,6 +111,9 @@ TEST(SimAi, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(header("model_parallel_NPU_group: 2")), "1: all_gpus: missing; expected the number of ranks, 2 to 65536");
   EXPECT_EQ(error_of(header("model_parallel_NPU_group: 3 all_gpus: 4")), "1: all_gpus: 4 is not a multiple of model_parallel_NPU_group 3 x pp 1");
   EXPECT_EQ(error_of(header("model_parallel_NPU_group: 1 ep: 3 all_gpus: 4")), "1: ep: 3 does not divide the 4 data-parallel ranks");
+  EXPECT_EQ(error_of(header("model_parallel_NPU_group: 0 ep: 2 pp: 1 all_gpus: 8")), "1: model_parallel_NPU_group: 0; expected 1 or more");
+  EXPECT_EQ(error_of(header("model_parallel_NPU_group: 1 ep: 0 all_gpus: 8")), "1: ep: 0; expected 1 or more");
+  EXPECT_EQ(error_of(header("model_parallel_NPU_group: 1 pp: 0 all_gpus: 8")), "1: pp: 0; expected 1 or more");
   EXPECT_EQ(error_of("MODEL all_gpus: 4 checkpoints: 2\n"), "1: checkpoints: 2; expected 0: recomputing is not supported");
 }
 

@@ -209,6 +209,11 @@ TEST(CollectiveSpecs, PartsOfAnAllToAllMayBeUnequal) {
   EXPECT_EQ(wrong("0,4,6\n4,0,4\n4,4,0\n"), "1:1: 6 bytes for rank 2 are not a multiple of an element's 4");
   EXPECT_EQ(wrong("0,4,0\n4,0,0\n0,0,8\n"),
             "3:1: rank 2 neither sends nor receives; expected data for each rank, or fewer ranks");
+  EXPECT_EQ(wrong("# a comment\n0,0,0\n\n0,0,4\n0,4,0\n"),
+            "2:1: rank 0 neither sends nor receives; expected data for each rank, or fewer ranks");
+  EXPECT_EQ(wrong("0,0,4\n0,8,0\n4,0,0\n"),
+            "2:1: rank 1 neither sends nor receives; expected data for each rank, or fewer ranks")
+      << "what it keeps is not sent";
   write("0,4,4\n4,0,4\n4,4,0\n");
   EXPECT_NE(collective_error(with(", size: 1KiB")).find("found with matrix, which says all sizes"), std::string::npos);
   EXPECT_NE(collective_error("collective: all-reduce, size: 1KiB, skew: 1").find("expected collective: all-to-all"),

@@ -95,6 +95,14 @@ TEST(Jobs, OfWhichStorageIsWrongSayWhy) {
   EXPECT_THAT(job_error("model: gpt2-124m, parallelism: { dp: 8 }, storage: [h2]"), HasSubstr("needs 8 ranks, but there are 4 NICs or GPUs"));
 }
 
+// Six compute, two store.
+TEST(Jobs, StragglersAreRanksThatCompute) {
+  const std::string job_that_stores = "model: gpt2-124m, storage: [h2:2, h2:4], checkpoint: { every: 2 }, steps: 5, stragglers: ";
+  EXPECT_EQ(job(job_that_stores + "[{ ranks: 5, factor: 2 }]").stragglers.size(), 1u);
+  EXPECT_THAT(job_error(job_that_stores + "[{ ranks: 6, factor: 2 }]"), HasSubstr("there is no rank 6 that computes; expected 0..5"));
+  EXPECT_THAT(job_error("model: gpt2-124m, stragglers: [{ ranks: 8, factor: 2 }]"), HasSubstr("there is no rank 8; expected 0..7"));
+}
+
 TEST(Jobs, OfWhichNoCopyCanBeLeftOutSayWhy) {
   const auto error = [](const std::string& parallelism, const std::string& failures) {
     return job_error("model: gpt2-124m, steps: 4, microbatches: 2, parallelism: { " + parallelism + " }, failures: [" + failures + "]");

@@ -147,6 +147,23 @@ TEST(Server, GpusShareNicsAsItSays) {
       << error_of(rails_with(2, "server: shared-2"));
 }
 
+// Nobody can open the file of one that ships.
+TEST(Server, WhatDoesNotFitIsSaidAtTheLineThatNamesIt) {
+  const std::string error = error_of(rails_with(2, "server: shared-2"));
+  EXPECT_EQ(error.find("x.yaml:3:29: hosts.default.server: shared-2: servers/shared-2.yaml:"), 0u) << error;
+  EXPECT_NE(error.find(": hosts.default.gpu-nics.4: NIC 3 of GPU 5: h1 has 2 NICs"), std::string::npos) << error;
+  const std::string set = error_of(rails_with(2, "server: hgx-h100"), {"hosts.default.server=shared-2"});
+  EXPECT_EQ(set.find("--set hosts.default.server=shared-2: hosts.default.server: shared-2: servers/shared-2.yaml:"), 0u) << set;
+  const std::string own = error_of(rails_with(2, "server: shared-2, gpu-nics: [1, 1, 1, 1, 2, 2, 2, 3]"));
+  EXPECT_EQ(own.find("x.yaml:3:"), 0u) << own;
+  EXPECT_EQ(own.find("shared-2"), std::string::npos) << "what the lab says itself: " << own;
+  // Two profiles of one file: the one that does not fit.
+  const std::string second = error_of(
+      "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 1 }\nhosts:\n"
+      "  another: { server: shared-2 }\n  default: { server: shared-2 }\n");
+  EXPECT_EQ(second.find("x.yaml:5:22: hosts.default.server: shared-2: "), 0u) << second;
+}
+
 TEST(Server, KeysBesideItWinAlsoWithinAMap) {
   const auto host = [](const std::string& keys, const std::vector<std::string>& sets = {}) {
     return parse(host_with("server: hgx-h100" + keys), "x.yaml", sets).hosts.at("default");
