@@ -316,7 +316,7 @@ TEST_P(EveryAlgorithm, GoesOverNetworksOfSeveralHosts) {
           in_networks({.operation = GetParam(), .algorithm = a, .size = 4 * 12 * 11, .chunk = 64, .channels = 3,
                        .root = traits(GetParam()).has_root ? 5u : 0u, .pxn = pxn},
                       2);
-      if (a->refusal({12, shape.group, true, true})) continue;
+      if (a->refusal({.ranks = 12, .group = shape.group, .in_hosts = true, .in_networks = true})) continue;
       expect_right(shape, 12, 3);
       for (const RankProgram& p : plan_collective(with_reducers(shape, 12), 12)) {
         for (const RankConnection& c : p.connections) {
