@@ -18,6 +18,7 @@
 #include "control/base/json_text.h"
 #include "control/daemon/run_page.h"
 #include "control/fault/fault_log.h"
+#include "control/lab/scaling_text.h"
 #include "control/lab/session.h"
 #include "control/report/doctor_text.h"
 #include "control/report/failures.h"
@@ -41,7 +42,6 @@
 #include "tools/railyard/expect_options.h"
 #include "tools/railyard/planted_bug_option.h"
 #include "tools/railyard/result_file.h"
-#include "tools/railyard/scaling.h"
 #include "tools/railyard/slow_collectives.h"
 #include "tools/railyard/write_file.h"
 #include "tools/web/page.h"
@@ -219,7 +219,7 @@ double wall_seconds() {
 
 // With the samples of --memory and what --profile found, if there are any.
 void add_more(const telemetry::MemoryWatch& memory, const ScalingProfile* profile, nlohmann::ordered_json& j) {
-  if (profile != nullptr) j["engine"]["scaling"] = scaling_json(*profile);
+  if (profile != nullptr) j["engine"]["scaling"] = lab::scaling_json(*profile);
   for (const telemetry::MemorySample& s : memory.samples())
     j["engine"]["memory"].push_back({{"wall_seconds", s.wall_seconds},
                                      {"simulated_seconds", s.simulated_seconds},
@@ -347,7 +347,7 @@ int run(const RunOptions& o) {
   else if (taker.empty())
     std::fputs((out.text + slow_collectives_text(session.lab(), o.file, o.sets, report.collectives)).c_str(), stdout);
   if (!o.json && taker.empty() && session.engine().profile() != nullptr)
-    std::fputs(scaling_text(*session.engine().profile()).c_str(), stdout);
+    std::fputs(lab::scaling_text(*session.engine().profile()).c_str(), stdout);
   // The report is out. A file that cannot be written keeps no other one from being written.
   std::vector<std::string> unwritten = session.unwritten();
   const auto keep = [&](const std::function<void()>& write) {

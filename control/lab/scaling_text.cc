@@ -1,4 +1,4 @@
-#include "tools/railyard/scaling.h"
+#include "control/lab/scaling_text.h"
 
 #include <iterator>
 
@@ -6,7 +6,7 @@
 
 #include "control/report/units.h"
 
-namespace railyard::tools {
+namespace railyard::lab {
 
 std::string scaling_text(const ScalingProfile& profile) {
   std::string out = fmt::format("\nExpected with more workers (estimated from this run; workers meet in {} per window):\n",
@@ -31,4 +31,4 @@ nlohmann::ordered_json scaling_json(const ScalingProfile& profile) {
   return out;
 }
 
-}  // namespace railyard::tools
+}  // namespace railyard::lab

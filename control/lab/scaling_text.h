@@ -7,10 +7,10 @@
 
 #include "dataplane/run/scaling_profile.h"
 
-namespace railyard::tools {
+namespace railyard::lab {
 
 // A table, for people.
 std::string scaling_text(const ScalingProfile& profile);
 nlohmann::ordered_json scaling_json(const ScalingProfile& profile);
 
-}  // namespace railyard::tools
+}  // namespace railyard::lab
