@@ -229,8 +229,9 @@ TEST(Collectives, AStepOfTrainingHidesWhatItCan) {
   const report::CollectiveReport::Job four = *job(", buckets: 4").job;
   EXPECT_NEAR(four.utilisation, 1 / 1.75, 0.03);
   EXPECT_NEAR(four.overlap.value_or(-9), 0.45 / 1.2, 0.04);
-  // Everybody waits for the slowest.
-  EXPECT_GT(*job(", buckets: 4, jitter: 20%").median_ns, *job(", buckets: 4").median_ns + 100'000);
+  // Everybody waits for the slowest: 178 us is what the slowest of eight takes longer in the mean. Whoever has its sums early begins
+  // the next step early, so that half of it is made up for.
+  EXPECT_GT(*job(", buckets: 4, jitter: 20%").median_ns, *job(", buckets: 4").median_ns + 70'000);
 }
 
 // Flat, the ring crosses the spine at every hop if its ranks are placed so; in two phases, once per leaf and part.
