@@ -11,8 +11,10 @@ std::vector<std::uint8_t> place_devices(const Fabric& fabric, std::size_t worker
   const std::size_t devices = fabric.size();
   std::vector<std::uint8_t> worker_of(devices);
   if (workers == 1) return worker_of;
-  if (devices <= workers) {  // METIS wants more
-    for (std::size_t d = 0; d < devices; ++d) worker_of[d] = static_cast<std::uint8_t>(d);
+  // METIS wants more than one for each; of many parts with few devices it may print complaints to standard output.
+  constexpr std::size_t kManyParts = 8;
+  if (devices <= workers || (workers > kManyParts && devices < kThinWindow * workers)) {
+    for (std::size_t d = 0; d < devices; ++d) worker_of[d] = static_cast<std::uint8_t>(d % workers);
     return worker_of;
   }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kMostWorkers = 64;
 }  // namespace
 
 ScalingProfile::ScalingProfile(const Fabric& fabric, Duration meeting) : fabric_(fabric), meeting_(meeting) {
-  for (std::size_t n = 2; n <= std::min(kMostWorkers, fabric.size()); n *= 2)
+  for (std::size_t n = 2; n <= std::min(kMostWorkers, fabric.size() / kThinWindow); n *= 2)
     teams_.push_back({.workers = n, .worker_of = place_devices(fabric, n), .busy = std::vector<std::uint64_t>(n, 0)});
 }
 

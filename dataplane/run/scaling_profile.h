@@ -11,9 +11,6 @@
 
 namespace railyard {
 
-// Fewer devices with something to do than this per worker, and meeting at the end of the window costs more than it brings.
-inline constexpr std::size_t kThinWindow = 8;
-
 struct ScalingEstimate {
   std::size_t workers = 0;
   double speedup = 1;            // time of the engine with one worker / with so many
@@ -30,10 +27,10 @@ struct ScalingEstimate {
 class ScalingProfile {
  public:
   // Between two processors' caches: its headers and metadata, and the channel's slot. Fitted to runs with two workers
-  // (tests/bench/README.md).
-  static constexpr Duration kCrossing{450'000};
+  // (docs/scale.md).
+  static constexpr Duration kCrossing{300'000};
 
-  // For 2, 4, 8, ... workers, up to 64 and no more than there are devices. `meeting`: what two workers need to meet at the end of
+  // For 2, 4, 8, ... workers, up to 64, of which each has kThinWindow devices or more. `meeting`: what two workers need to meet at the end of
   // a window; 2^n workers n times as long.
   ScalingProfile(const Fabric& fabric, Duration meeting);
 

@@ -5,7 +5,7 @@ usage: tests/docs/pages.py [--all] [--update] [--railyard FILE] [PAGE...]
   --all        blocks that need privileges, too: ```sh live (root) and ```sh guests (the guests' image)
   --update     write what the commands print now into the pages; look at the difference before you commit it
   --railyard   default: build/release/bin/railyard
-  PAGE         default: docs/tutorials/*.md docs/api.md docs/fidelity.md docs/import.md docs/jobs.md docs/plan.md docs/sweeps.md docs/traces.md
+  PAGE         default: docs/tutorials/*.md docs/api.md docs/fidelity.md docs/import.md docs/jobs.md docs/plan.md docs/scale.md docs/sweeps.md docs/traces.md
 
 The blocks of a page run in their order, in one folder, each by `bash -euo pipefail`.
   ```sh        runs always, ```sh live and ```sh guests with --all
@@ -222,7 +222,7 @@ def main():
         if not shutil.which(tool):
             print(f"skipped: no {tool} (Debian: {tool})")
             sys.exit(77)
-    pages = [p.resolve() for p in options.pages] or sorted((ROOT / "docs/tutorials").glob("*.md")) + [ROOT / "docs" / name for name in ("api.md", "fidelity.md", "import.md", "jobs.md", "plan.md", "sweeps.md", "traces.md")]
+    pages = [p.resolve() for p in options.pages] or sorted((ROOT / "docs/tutorials").glob("*.md")) + [ROOT / "docs" / name for name in ("api.md", "fidelity.md", "import.md", "jobs.md", "plan.md", "scale.md", "sweeps.md", "traces.md")]
     good = True
     for path in pages:
         page = Page(path, options)
