@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "control/estimate/fluid.h"
+
 namespace railyard::estimate {
 
 void take_step(spec::CollectiveSpec& job, const jobs::JobGraph& whole, std::uint32_t step) {

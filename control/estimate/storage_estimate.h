@@ -7,15 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "control/estimate/estimate.h"
 #include "control/jobs/job_graph.h"
 #include "control/report/storage_figures.h"
 #include "control/spec/spec.h"
 
 namespace railyard::estimate {
-
-// One repeat of all that a lab's collectives and jobs do, as messages that are fluid. Error: as of estimate().
-std::expected<Estimate, std::string> fluid(const spec::Lab& lab);
 
 // What a job does in one of its steps is all that it does. `whole`: what it does in all of them.
 void take_step(spec::CollectiveSpec& job, const jobs::JobGraph& whole, std::uint32_t step);

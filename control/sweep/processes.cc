@@ -104,7 +104,6 @@ void run_all(const std::vector<std::vector<std::string>>& commands, std::size_t 
   std::vector<std::unique_ptr<Process>> running;
   MemoryRoom room;
   const auto has_room = [&] {
-    if (running.empty()) return true;
     std::vector<std::uint64_t> have;
     for (const auto& p : running) have.push_back(resident_octets(p->pid));
     return room.for_one_more(MachineMemory::now(), have);
