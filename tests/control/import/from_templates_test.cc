@@ -1,6 +1,5 @@
 // What SONiC's templates (buffers.json.j2, qos.json.j2) make of a ToR and a leaf router arrives, and survives the way
 // through a fabric file.
-#include <fstream>
 #include <regex>
 #include <string>
 
@@ -15,14 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string file_text(const std::string& name) {
-  std::ifstream file(std::string(RAILYARD_SOURCE_DIR "/topologies/imports/") + name);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 SampleJson config(const std::string& name) { return SampleJson::parse(file_text(name)); }
-
-PgProfileLookup lookup() { return {file_text("pg_profile_lookup.ini"), "pg_profile_lookup.ini"}; }
 
 // A table of SONiC's templates: DSCP 3 and 4 are lossless, 5, 8, 46 and 48 have queues of their own, all else is in 1.
 void expect_maps(const spec::Lab& lab) {
@@ -40,7 +32,7 @@ void expect_maps(const spec::Lab& lab) {
 }
 
 TEST(FromTemplates, ATorWithItsLookupTable) {
-  const spec::Lab lab = lab_of(config("sonic-templates-t0.json"), lookup());
+  const spec::Lab lab = lab_of(config("sonic-templates-t0.json"), sample_lookup());
   EXPECT_EQ(lab.name, "t0-2");
   ASSERT_EQ(lab.links.size(), 18u) << "two ports are down: the templates give them a cable and nothing else";
   EXPECT_THAT(link_at(lab, 1), LeadsTo("server01", 100));
@@ -55,8 +47,8 @@ TEST(FromTemplates, ATorWithItsLookupTable) {
   EXPECT_EQ(class_at_port(lab, 20, 4).xon_offset, Bytes{2'288});
   SampleJson roomy = config("sonic-templates-t0.json");
   roomy["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"] = "4194304";
-  EXPECT_EQ(class_at_port(lab_of(roomy, lookup()), 1, 3).headroom, Bytes{66'560});
-  EXPECT_EQ(class_at_port(lab_of(roomy, lookup()), 20, 3).headroom, Bytes{184'704});
+  EXPECT_EQ(class_at_port(lab_of(roomy, sample_lookup()), 1, 3).headroom, Bytes{66'560});
+  EXPECT_EQ(class_at_port(lab_of(roomy, sample_lookup()), 20, 3).headroom, Bytes{184'704});
   EXPECT_EQ(class_in(lab, 0).queue_reserved, Bytes{1'664});
 }
 
@@ -88,13 +80,13 @@ TEST(FromTemplates, TheOlderFormIsTheSameFabric) {
   SampleJson groups = SampleJson::object();
   groups[ports + "|0"] = {{"profile", "[BUFFER_PROFILE|ingress_lossy_profile]"}};
   merged["BUFFER_PG"] = groups;
-  EXPECT_EQ(imported(merged, lookup()), imported(config("sonic-templates-t0.json"), lookup()));
+  EXPECT_EQ(imported(merged, sample_lookup()), imported(config("sonic-templates-t0.json"), sample_lookup()));
 }
 
 // All of it is in the lab, and a fabric file that is written of the lab has it again.
 TEST(FromTemplates, TheWayThroughAFabricFileLosesNothing) {
   for (const char* name : {"sonic-templates-t0.json", "sonic-templates-t1.json", "sonic-t0.json"}) {
-    const spec::Lab lab = lab_of(config(name), std::string_view(name) == "sonic-templates-t1.json" ? PgProfileLookup{} : lookup());
+    const spec::Lab lab = lab_of(config(name), std::string_view(name) == "sonic-templates-t1.json" ? PgProfileLookup{} : sample_lookup());
     const std::string written = spec::to_yaml(lab);
     EXPECT_EQ(spec::to_yaml(parsed(written)), written) << name;
     for (int port = 1; port <= 16; ++port) {

@@ -1,7 +1,8 @@
-// The configuration of a SONiC switch that the project ships, to be changed and imported.
+// Configurations of SONiC switches that the project ships, to be changed and imported.
 #pragma once
 
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -13,9 +14,15 @@ namespace railyard::importing {
 
 using SampleJson = nlohmann::ordered_json;
 
-inline SampleJson sample() {
-  return SampleJson::parse(std::ifstream(RAILYARD_SOURCE_DIR "/topologies/imports/sonic-t0.json"));
+// In topologies/imports/.
+inline std::string file_text(const std::string& name) {
+  std::ifstream file(std::string(RAILYARD_SOURCE_DIR "/topologies/imports/") + name);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
+
+inline SampleJson sample() { return SampleJson::parse(file_text("sonic-t0.json")); }
+
+inline PgProfileLookup sample_lookup() { return {file_text("pg_profile_lookup.ini"), "pg_profile_lookup.ini"}; }
 
 inline std::string imported(const SampleJson& config, const PgProfileLookup& lookup = {}) {
   return from_sonic(config.dump(), "config_db.json", lookup, false);

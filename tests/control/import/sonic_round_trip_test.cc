@@ -1,6 +1,5 @@
 // A SONiC switch becomes a fabric, the fabric the configuration of a SONiC switch, and that the same fabric again.
 #include <algorithm>
-#include <fstream>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -15,16 +14,9 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string imported_file(const std::string& name) {
-  std::ifstream file(std::string(RAILYARD_SOURCE_DIR "/topologies/imports/") + name);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 spec::Lab lab_of_text(const std::string& config, const PgProfileLookup& lookup = {}) {
   return parsed(from_sonic(config, "config_db.json", lookup, false));
 }
-
-PgProfileLookup table() { return {imported_file("pg_profile_lookup.ini"), "pg_profile_lookup.ini"}; }
 
 void expect_same(const spec::Lab& a, const spec::Lab& b, const std::string& where) {
   EXPECT_EQ(a.name, b.name) << where;
@@ -57,7 +49,7 @@ TEST(SonicRoundTrip, WhatTemplatesMakeComesBackAsTheSameFabric) {
   for (const char* name : {"sonic-templates-t0.json", "sonic-templates-t1.json", "sonic-t0.json"})
     for (const bool with_table : {true, false}) {
       if (with_table && std::string_view(name) == "sonic-templates-t1.json") continue;  // it has no lines for 300 m
-      const spec::Lab lab = lab_of_text(imported_file(name), with_table ? table() : PgProfileLookup{});
+      const spec::Lab lab = lab_of_text(file_text(name), with_table ? sample_lookup() : PgProfileLookup{});
       const std::string written = exporting::sonic(lab, {});
       // The second configuration says all there is: it needs no table.
       expect_same(lab, lab_of_text(written), std::string(name) + (with_table ? ", with table" : ""));
