@@ -14,6 +14,7 @@
 #include <sys/un.h>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/base/hash.h"
 #include "dataplane/wire/parse.h"
 #include "transports/libfabric/nic_settings.h"
 #include "transports/verbs/nic_settings.h"
@@ -197,7 +198,7 @@ bool FakeLab::carry(Member& from, FrameRingConsumer& ring) {
     RAILYARD_ASSERT(view && (uet ? view->uet_entropy.has_value() : view->has_bth),
                     "a provider sends its transport and nothing else");
     const unsigned lose = lose_;
-    if (lose == 0 || ++carried_ % lose != 0) {
+    if (lose == 0 || mix64(++carried_) % lose != 0) {
       for (Member& to : members_) {
         if (!uet && view->destination_qp == 1) {
           if (view->destination != to.address) continue;

@@ -27,7 +27,8 @@ class FakeLab {
   FakeLab& operator=(const FakeLab&) = delete;
 
   const std::string& socket() const noexcept { return path_; }
-  // Of every `n` frames one is lost from now on; 0: none.
+  // From now on a frame is lost with a probability of 1/n, drawn from its number; 0: none. (Each n-th would be the same packet of
+  // each retry, where a round of it has n frames.)
   void lose_one_in(unsigned n) noexcept { lose_ = n; }
   // Frames of this class stay in the rings of those who send them, until release().
   void hold(Priority priority) noexcept { held_ = bit(priority); }
