@@ -82,6 +82,7 @@ class BuiltLab {
   const std::vector<Flow>& flows() const noexcept { return flows_; }
   // What starts flows when others are done; nullptr: nothing does.
   const FlowTriggers* triggers() const noexcept { return triggers_.get(); }
+  FlowTriggers* triggers() noexcept { return triggers_.get(); }
   const std::vector<Collective>& collectives() const noexcept { return collectives_; }
   // Those with ranks that agents carry out; they are in no other list.
   const std::vector<AgentCollective>& agent_collectives() const noexcept { return agent_collectives_; }

@@ -7,6 +7,7 @@
 
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
+#include "dataplane/base/state_archive.h"
 
 namespace railyard::build {
 namespace {
@@ -45,6 +46,8 @@ FlowTriggers::FlowTriggers(const spec::Lab& lab, std::vector<Flow>& flows, Fabri
     if (said.recv_done != 0) listen(i, true, named(said.recv_done));
   }
   fabric_.between_windows([this] { return act(); });
+  fabric_.share_between_windows(this,
+                                {[this](StateArchive& a) { give_fired(a); }, [this](StateArchive& a) { take_fired(a); }});
 }
 
 std::size_t FlowTriggers::place_of(const spec::PortName& nic) {
@@ -110,7 +113,7 @@ bool FlowTriggers::act() {
   if (!any_.load(std::memory_order_relaxed)) [[likely]]
     return false;
   any_.store(false, std::memory_order_relaxed);
-  std::vector<Firing> all;
+  std::vector<Firing> all = std::exchange(elsewhere_, {});
   for (Place& p : places_) {
     all.insert(all.end(), p.fired.begin(), p.fired.end());
     p.fired.clear();
@@ -122,7 +125,7 @@ bool FlowTriggers::act() {
       const spec::PortName& nic = starts_at(flows_[flow]);
       auto& host = dynamic_cast<Host&>(fabric_[devices_.at(nic.node)]);
       const PortIndex port{static_cast<std::uint16_t>(nic.port - 1)};
-      starting_.fetch_add(1, std::memory_order_relaxed);
+      if (!host.is_elsewhere()) starting_.fetch_add(1, std::memory_order_relaxed);
       host.change_at(f.at + delay_, [this, flow, &host, port](Instant now) {
         starting_.fetch_sub(1, std::memory_order_relaxed);
         flows_[flow].start_at(now);
@@ -131,6 +134,25 @@ bool FlowTriggers::act() {
       any = true;
     }
   return any;
+}
+
+// All processes act on all of them.
+void FlowTriggers::give_fired(StateArchive& archive) {
+  std::vector<Firing> all;
+  for (const Place& p : places_) all.insert(all.end(), p.fired.begin(), p.fired.end());
+  archive(all);
+}
+
+void FlowTriggers::take_fired(StateArchive& archive) {
+  std::vector<Firing> all;
+  archive(all);
+  elsewhere_.insert(elsewhere_.end(), all.begin(), all.end());
+  if (!all.empty()) any_.store(true, std::memory_order_relaxed);
+}
+
+void FlowTriggers::exchange_figures(StateArchive& archive, const std::function<bool(DeviceId)>& at) {
+  for (Trigger& t : triggers_)
+    if (t.place && t.local && at(devices_.at(places_[*t.place].nic.node))) archive(t.fired, t.next);
 }
 
 std::string FlowTriggers::waits_for(std::size_t flow) const {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,11 +33,15 @@ class FlowTriggers {
   FlowTriggers& operator=(const FlowTriggers&) = delete;
 
   Duration delay() const noexcept { return delay_; }
-  // Flows that were fired between devices and have not started yet. Only while the engine rests.
+  // Flows that were fired between devices and have not started yet; of this process. Only while the engine rests.
   std::size_t starting() const noexcept { return starting_.load(std::memory_order_relaxed); }
   // Which trigger a flow waits for, and how often that has been fired: "trigger 3 (fired 1 of 2 times)"; empty: none.
   // Only while the engine rests.
   std::string waits_for(std::size_t flow) const;
+
+  // How often triggers were fired that act at one NIC of the hosts that `at` says so of: told by the process that runs
+  // them, taken by others.
+  void exchange_figures(StateArchive& archive, const std::function<bool(DeviceId)>& at);
 
  private:
   struct Trigger {
@@ -72,6 +77,8 @@ class FlowTriggers {
   // Fires it once more: those that start by that.
   std::vector<std::uint32_t> fire(Trigger& trigger);
   bool act();
+  void give_fired(StateArchive& archive);
+  void take_fired(StateArchive& archive);
 
   const spec::Lab& lab_;
   std::vector<Flow>& flows_;
@@ -82,6 +89,7 @@ class FlowTriggers {
   std::vector<std::uint32_t> fires_;  // by token: which trigger, kNone: none
   std::vector<std::uint32_t> waits_;  // by flow
   std::deque<Place> places_;
+  std::vector<Firing> elsewhere_;  // in hosts of other processes
   std::map<spec::PortName, std::size_t> place_by_nic_;
   std::atomic<std::size_t> starting_{0};
   std::atomic<bool> any_{false};  // a place has fired

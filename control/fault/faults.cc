@@ -9,6 +9,7 @@
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
+#include "dataplane/base/state_archive.h"
 
 namespace railyard::fault {
 namespace {
@@ -54,6 +55,7 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine) : lab_(lab), engine_(engine
 }
 
 Faults::~Faults() {
+  lab_.fabric().share_no_more(this);
   engine_.after_windows(this, nullptr);
   for (Fault& f : faults_)
     if (f.watch != nullptr) f.watched->unwatch(*f.watch);
@@ -126,6 +128,8 @@ void Faults::start(Fault fault) {
   if (fault.watch != nullptr) {
     fault.watched->watch(fault.watch);
     engine_.after_windows(this, [this] { look(); });
+    lab_.fabric().share_between_windows(
+        this, {[this](StateArchive& a) { give_came_true(a); }, [this](StateArchive& a) { take_came_true(a); }});
   }
   faults_.push_back(std::move(fault));
   engine_.wake_all();
@@ -141,6 +145,30 @@ void Faults::look() {
     any = true;
   }
   if (any) engine_.wake_all();
+}
+
+// Of switches that this process runs; the others act on it as this one does.
+void Faults::give_came_true(StateArchive& archive) {
+  std::map<std::size_t, std::vector<Instant>> all;
+  for (std::size_t i = 0; i < faults_.size(); ++i)
+    if (const Fault& f = faults_[i]; f.watch != nullptr && !f.watched->is_elsewhere() && !f.watch->came_true.empty())
+      all.emplace(i, f.watch->came_true);
+  archive(all);
+}
+
+void Faults::take_came_true(StateArchive& archive) {
+  std::map<std::size_t, std::vector<Instant>> all;
+  archive(all);
+  for (auto& [i, instants] : all) faults_.at(i).watch->came_true = std::move(instants);
+}
+
+void Faults::exchange_figures(StateArchive& archive, const std::function<bool(DeviceId)>& at) {
+  for (Fault& f : faults_) {
+    for (const std::shared_ptr<StateFault>& s : f.states)
+      if (at(s->device().id())) s->exchange_figures(archive);
+    for (const FaultyDirection& d : f.directions)
+      if (at(d.retried_by.value_or(d.receiver).device)) d.fault->exchange_figures(archive);
+  }
 }
 
 void Faults::occur(Fault& f, Instant came_true) {

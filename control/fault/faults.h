@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,9 @@ class Faults {
   // The specs of all that are there now.
   std::vector<spec::FaultSpec> present() const;
 
+  // What has happened at the devices that `at` says so of: told by the process that runs them, taken by others.
+  void exchange_figures(StateArchive& archive, const std::function<bool(DeviceId)>& at);
+
  private:
   struct Fault {
     spec::FaultSpec spec;
@@ -98,6 +102,8 @@ class Faults {
   // After a window: begins what a state that has come true begins.
   void look();
   void occur(Fault& fault, Instant came_true);
+  void give_came_true(StateArchive& archive);
+  void take_came_true(StateArchive& archive);
 
   build::BuiltLab& lab_;
   Engine& engine_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
+
+#include "dataplane/base/state_archive.h"
 
 namespace railyard::fault {
 
@@ -44,9 +47,13 @@ std::uint64_t StateFault::touched_since_it_began() const {
   return touches_.empty() ? 0 : touches_.of(device_.counters()) - touched_before_;
 }
 
-std::uint64_t StateFault::touched() const { return touched_ + (active_ ? touched_since_it_began() : 0); }
+std::uint64_t StateFault::touched() const {
+  if (told_) return told_->touched;
+  return touched_ + (active_ ? touched_since_it_began() : 0);
+}
 
 std::vector<std::uint64_t> StateFault::touched_by_occurrence() const {
+  if (told_) return told_->by_occurrence;
   std::vector<std::uint64_t> out = touched_by_;
   if (active_ && occurrences_ == happened_.size()) out.push_back(touched_since_it_began());
   out.resize(happened_.size());
@@ -58,6 +65,13 @@ void StateFault::stop(Instant now) {
   if (!active_) return;
   active_ = false;
   device_.change_at(now, [self = shared_from_this()](Instant at) { self->end(at); });
+}
+
+void StateFault::exchange_figures(StateArchive& archive) {
+  Told told;
+  if (!archive.reads()) told = {touched_by_occurrence(), touched()};
+  archive(happened_, occurrences_, active_, told.by_occurrence, told.touched);
+  if (archive.reads()) told_ = std::move(told);
 }
 
 void StateFault::occur(Interval interval) {

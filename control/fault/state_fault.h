@@ -48,6 +48,9 @@ class StateFault : public std::enable_shared_from_this<StateFault> {
   bool active() const noexcept { return active_; }
   Device& device() const noexcept { return device_; }
 
+  // What has happened: told by the process that runs its device, taken by others.
+  void exchange_figures(StateArchive& archive);
+
  private:
   void schedule_next();
   void begin(Instant now, Instant until);
@@ -66,6 +69,12 @@ class StateFault : public std::enable_shared_from_this<StateFault> {
   bool active_ = false;
   bool waiting_ = false;  // for an occurrence that is scheduled
   bool stopped_ = false;
+  // By the process that runs its device.
+  struct Told {
+    std::vector<std::uint64_t> by_occurrence;
+    std::uint64_t touched = 0;
+  };
+  std::optional<Told> told_;
 };
 
 }  // namespace railyard::fault

@@ -72,13 +72,14 @@ PoolConfig pools_for(const spec::Lab& lab) {
   return c;
 }
 
-EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options) {
+EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options, const Parts& parts) {
   EngineConfig c;
   c.workers = static_cast<std::size_t>(lab.run.workers);
   c.pools = pools_for(lab);
   c.digest = options.digest;
   c.profile = options.profile;
   c.variation = options.variation;
+  c.parts = parts;
   return c;
 }
 
@@ -114,12 +115,14 @@ Session::Session(spec::Lab lab, SessionOptions options)
       deadlocks_(lab_->spec().run.deadlock),
       port_watch_(*lab_) {
   report::check_conditions(lab_->spec(), false);
+  split();
   check_captures();
   check_sockets();
   if (needs_eal(lab_->spec()) && !eal_started()) start_eal(eal_config(lab_->spec()));
-  engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
+  engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_, parts_));
   faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
                                      : std::make_unique<fault::Faults>(*lab_, *engine_);
+  if (parts_) figures_ = std::make_unique<FigureExchange>(*lab_, *engine_, *faults_, parts_);
   routing_ = std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_);
   prober_ = std::make_unique<probes::Prober>(*lab_);
   if (lab_->spec().probe) rounds_ = std::make_unique<probes::Rounds>(*lab_, *prober_);
@@ -164,6 +167,7 @@ void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std:
     const Instant until = looks_.next();
     run_virtual(*engine_, until, &stop, progress);
     if (stop.load(std::memory_order_relaxed)) break;
+    if (figures_ != nullptr) figures_->exchange();
     looks_.look(until);
     progress(until);
     if (standstill_.is_over()) return;
@@ -183,7 +187,7 @@ void Session::bind_workers() {
   }
 }
 
-report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
+report::Report Session::run(const std::atomic<bool>& asked_to_stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
   if (live == nullptr && !lab_->agent_flows().empty())
     throw std::runtime_error(fmt::format("flow {} has an agent, and agents join live labs only; use `railyard up`",
@@ -194,7 +198,11 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
                     lab_->spec().collectives[lab_->agent_collectives()[0].spec].name));
   const Instant traffic_end = run.duration ? Instant{} + *run.duration : Instant::never();
   const Instant end = traffic_end + run.drain;
+  // Several processes stop together, wherever they are asked to.
+  std::atomic<bool> all_stop{false};
+  const std::atomic<bool>& stop = parts_ ? all_stop : asked_to_stop;
   const auto progress = [&](Instant at) {
+    if (parts_) all_stop.store(parts_.peers->any(asked_to_stop.load(std::memory_order_relaxed)));
     if (options_.progress) options_.progress(at, traffic_end);
   };
   std::shared_ptr<Taken> loaded;
@@ -228,6 +236,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     });
     stats = run_wall(*engine_, live != nullptr ? Instant::never() : end, config, stop, progress, Machine::real(), live);
   }
+  if (parts_) end_together(loaded.get());
   // A run that was ended early has no counters of its end yet.
   if (ended_ && ended_->is_whole()) loaded = ended_;
   const bool all_taken = loaded && loaded->is_whole();
@@ -239,6 +248,15 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
                  (run.clock == spec::Clock::kWall || engine_->next() != Instant::never());
   report::Report r = counted(all_taken ? loaded->counters : report::Snapshot{}, stopped ? Instant{} : end);
   if (stats) add_stats(r.engine, *stats);
+  if (parts_) {
+    report::ProcessReport mine;
+    mine.cpu_seconds = r.engine.cpu_seconds;
+    mine.peak_rss_bytes = r.engine.peak_rss_bytes;
+    mine.wait_seconds = parts_.peers->waited_seconds();
+    r.engine.processes = figures_->costs(mine);
+    r.engine.cpu_seconds = 0;
+    for (const report::ProcessReport& p : r.engine.processes) r.engine.cpu_seconds += p.cpu_seconds;
+  }
   if (int_->running()) {
     stop_int();
     r.in_band = int_->report();

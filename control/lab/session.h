@@ -13,6 +13,7 @@
 #include "control/build/built_lab.h"
 #include "control/exposition/workload_metrics.h"
 #include "control/fault/faults.h"
+#include "control/lab/figure_exchange.h"
 #include "control/lab/open_port.h"
 #include "control/lab/run_metrics.h"
 #include "control/probes/prober.h"
@@ -78,6 +79,9 @@ struct SessionOptions {
   bool transients = false;
   // Where the records of in-band telemetry go; nothing: they are summed up only.
   std::optional<std::string> int_file;
+  // Several processes run the lab, each a part of its devices; all have the same lab and options. Only the first writes
+  // files. nullptr: this process runs all of it.
+  Peers* peers = nullptr;
   // Told the instant reached now and then, with the one at which traffic ends (Instant::never() if unknown).
   std::function<void(Instant, Instant)> progress;
   // Told when ports to the outside stand and the clock starts.
@@ -188,6 +192,7 @@ class Session {
   };
   std::shared_ptr<Taken> take_at(Instant at);
   void watch_traffic_end(Instant latest);
+  void watch_traffic_end_together();
   void stop_bfd_at(Instant at);
   void watch_transients();
   void start_probes(Instant until);
@@ -198,6 +203,9 @@ class Session {
   void attach_speakers();
   void connect_trunks();
   void attach_captures();
+  void fetch_far_captures();
+  void split();
+  void end_together(Taken* loaded);
   void start_series();
   void start_metrics();
   void close_files();
@@ -205,8 +213,10 @@ class Session {
 
   SessionOptions options_;
   std::unique_ptr<build::BuiltLab> lab_;
+  Parts parts_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<fault::Faults> faults_;
+  std::unique_ptr<FigureExchange> figures_;  // of several processes
   std::unique_ptr<rerouting::RouteUpdates> routing_;
   telemetry::Looks looks_;
   std::unique_ptr<probes::Prober> prober_;
@@ -217,6 +227,7 @@ class Session {
   report::Snapshot warm_;   // counters at the end of the warm-up
   report::Snapshot early_;  // ... and at the end of a shorter one, if traffic ends before that
   std::unique_ptr<telemetry::TrafficEnd> traffic_end_;
+  std::function<bool()> traffic_may_be_over_;  // of several processes
   std::shared_ptr<Taken> ended_;  // counters when traffic had ended by itself
   std::unique_ptr<telemetry::QueueSeries> series_;
   std::unique_ptr<telemetry::FlowSeries> flow_series_;
@@ -224,6 +235,12 @@ class Session {
   std::unique_ptr<telemetry::TransientWatch> transients_;
   std::unique_ptr<telemetry::IntCollector> int_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
+  struct FarCapture {
+    std::string file;       // asked for
+    std::string temporary;  // where the process that runs the device has written it
+    std::size_t process = 0;
+  };
+  std::vector<FarCapture> far_captures_;
   std::vector<Attached> attached_;
   std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports
   std::vector<SpeakerPort> speaker_ports_;

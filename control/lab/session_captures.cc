@@ -1,4 +1,7 @@
 // Captures of a run: what can be written is said before it starts, and taps are there from its first frame.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -7,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "control/build/uet_carriers.h"
 #include "control/lab/session.h"
@@ -14,6 +18,18 @@
 #include "control/spec/value.h"
 
 namespace railyard::lab {
+namespace {
+
+// An empty one of this process alone.
+std::string temporary_file() {
+  std::string name = std::filesystem::temp_directory_path() / "railyard-capture-XXXXXX";
+  const int fd = mkstemp(name.data());
+  if (fd < 0) throw std::runtime_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
+  close(fd);
+  return name;
+}
+
+}  // namespace
 
 void Session::check_captures() const {
   std::set<spec::PortName> ports;
@@ -42,13 +58,21 @@ void Session::attach_captures() {
   for (const CaptureRequest& c : options_.captures) {
     const PortRef port = lab_->port(c.port);
     const std::string name = spec::format(c.port);
+    const bool is_here = parts_.is_here(port.device);
+    std::string file = c.file;
+    if (parts_ && parts_.part_of[port.device.index()] != 0) {
+      // The first process finds out now whether it can be written.
+      FarCapture& far = far_captures_.emplace_back(FarCapture{c.file, {}, parts_.part_of[port.device.index()]});
+      if (is_here) file = far.temporary = temporary_file();
+    }
+    if (!is_here && parts_.peers->self() != 0) continue;
     try {
-      taps_.push_back(std::make_unique<CaptureTap>(c.file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
+      taps_.push_back(std::make_unique<CaptureTap>(file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
                                                    lab_->rate(port), c.direction, comment));
     } catch (const std::runtime_error& error) {
       throw std::runtime_error(fmt::format("--capture: {}: {}", name, error.what()));
     }
-    lab_->fabric()[port.device].tap(port.port, taps_.back().get());
+    if (is_here) lab_->fabric()[port.device].tap(port.port, taps_.back().get());
   }
 }
 

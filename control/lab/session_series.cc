@@ -64,6 +64,7 @@ void Session::close_files() {
   if (metrics_ != nullptr) close(*metrics_);
   for (auto& tap : taps_) close(*tap);
   for (PcapEndpoint* pcap : lab_->pcaps()) close(*pcap);
+  fetch_far_captures();
 }
 
 }  // namespace railyard::lab

@@ -108,7 +108,12 @@ void Session::watch_traffic_end(Instant latest) {
   for (const Instant stop : std::span(traffic_end_->stops()).first(std::min(traffic_end_->stops().size(), kMostStops)))
     if (stop < latest) first.change_at(stop, [](Instant) {});
   engine_->wake_all();
+  if (parts_) watch_traffic_end_together();
   engine_->after_windows(traffic_end_.get(), [this, latest] {
+    if (parts_) {
+      if (!traffic_may_be_over_()) return;
+      figures_->exchange();
+    }
     const std::optional<Instant> end = traffic_end_->look(engine_->reached());
     if (!end) [[likely]]
       return;

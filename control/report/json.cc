@@ -314,6 +314,13 @@ Json engine_json(const EngineReport& e) {
   j["slip_ns"] = known_or_null(wall, e.slip_ns);
   j["busy_seconds"] = known_or_null(wall, e.busy_seconds);
   j["gaps"] = known_or_null(wall, e.gaps);
+  for (const ProcessReport& p : e.processes)
+    j["processes"].push_back({{"devices", p.devices},
+                              {"cpu_seconds", p.cpu_seconds},
+                              {"wait_seconds", p.wait_seconds},
+                              {"peak_rss_bytes", p.peak_rss_bytes},
+                              {"frames_sent", p.frames_sent},
+                              {"bytes_sent", p.bytes_sent}});
   return j;
 }
 

@@ -211,6 +211,16 @@ struct PortReport {
   telemetry::PortWatch::Seen polled{};
 };
 
+// One of several processes that have run a lab together.
+struct ProcessReport {
+  int devices = 0;  // that it ran
+  double cpu_seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t frames_sent = 0;  // to devices of other processes,
+  std::uint64_t bytes_sent = 0;   // ... as they were packed, and
+  double wait_seconds = 0;        // ... the wall time that it waited for the others
+};
+
 struct EngineReport {
   std::uint64_t packet_hops = 0;  // frames that left a switch egress port, MAC control not counted
   std::uint64_t windows = 0;
@@ -223,6 +233,7 @@ struct EngineReport {
   std::int64_t slip_ns = 0;
   double busy_seconds = 0;  // wall clock: with something to do; the rest was waiting
   std::uint64_t gaps = 0;   // wall clock: the machine took the loop away for more than 50 us
+  std::vector<ProcessReport> processes{};  // empty: there was one
 };
 
 struct AttachmentReport {

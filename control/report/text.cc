@@ -179,6 +179,12 @@ void engine_lines(Out out, const Report& r) {
       count_text(e.packet_hops), e.cpu_seconds,
       e.cpu_seconds > 0 ? static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6 : 0, e.wall_seconds,
       size_text(e.peak_rss_bytes));
+  for (std::size_t i = 0; i < e.processes.size(); ++i) {
+    const ProcessReport& p = e.processes[i];
+    fmt::format_to(out, "Process {}: {} devices, {:.2f} s of CPU, {:.2f} s waiting, {} of memory, {} frames ({}) sent to others\n", i,
+                   p.devices, p.cpu_seconds, p.wait_seconds, size_text(p.peak_rss_bytes), count_text(p.frames_sent),
+                   size_text(p.bytes_sent));
+  }
   if (e.lateness_ns)
     fmt::format_to(out,
                    "Wall clock: lateness p50 {} / p99 {} / max {}; simulated time slipped by {}; {} scheduling gaps\n",

@@ -89,6 +89,7 @@ std::optional<Instant> end_of_capture(const PcapEndpoint& pcap) {
 TrafficEnd::TrafficEnd(const build::BuiltLab& lab)
     : lab_(lab), window_(std::min(lab.fabric().window().size, Duration{1'000'000})) {
   const std::size_t all = lab.flows().size() + lab.collectives().size() + lab.rping_runs().size() + lab.pcaps().size();
+  all_ = all;
   is_known_ = all > 0 && lab.agent_flows().empty() && lab.agent_collectives().empty() &&
               std::ranges::none_of(lab.spec().nodes, sends_by_itself);
   sent_.items.resize(all);
@@ -182,6 +183,54 @@ std::optional<Instant> TrafficEnd::look(Instant reached) {
   if (said_ == end) return std::nullopt;
   said_ = end;
   return end;
+}
+
+// Who decides is who asks for messages; of what the generator sends, and of what nobody answers, the sender and then the
+// receiver.
+bool TrafficEnd::is_over_here(std::uint32_t item, Instant reached, bool arrived) const {
+  const auto is_elsewhere = [&](const spec::PortName& nic) {
+    return lab_.fabric()[lab_.port(nic).device].is_elsewhere();
+  };
+  if (item < lab_.flows().size()) {
+    const build::Flow& f = lab_.flows()[item];
+    const bool is_unanswered = f.is_uc() || (f.is_uet() && f.uet->config().mode == uet::DeliveryMode::kUud);
+    const bool by_receiver = arrived && (f.is_generated() || is_unanswered);
+    const bool at_source = by_receiver ? false : f.asks_at_source();
+    if (is_elsewhere(at_source ? f.plan.source : f.plan.destination)) return true;
+  } else if (const std::size_t i = item - lab_.flows().size(); i < lab_.collectives().size()) {
+    const build::Collective& c = lab_.collectives()[i];
+    for (std::size_t r = 0; r < c.ranks.size(); ++r)
+      if (!is_elsewhere(c.nics[r]) && !end_of_rank(*c.ranks[r], reached)) return false;
+    return true;
+  }
+  return end_of(item, reached, arrived).has_value();
+}
+
+TrafficEnd::Hint TrafficEnd::hint(Instant reached) {
+  const bool arrived = said_.has_value();
+  if (arrived != hinted_arrived_) {
+    hinted_arrived_ = arrived;
+    hinted_ = 0;
+    hinted_waiting_.clear();
+  }
+  for (; hinted_ < all_; ++hinted_) {
+    if (waits(hinted_))
+      hinted_waiting_.push_back(hinted_);
+    else if (!is_over_here(hinted_, reached, arrived))
+      break;
+  }
+  Hint h;
+  h.is_over = hinted_ == all_ && (lab_.triggers() == nullptr || lab_.triggers()->starting() == 0) &&
+              std::ranges::all_of(hinted_waiting_, [&](std::uint32_t item) {
+                return waits(item) || is_over_here(item, reached, arrived);
+              });
+  if (!has_failed_ && hints_++ % kScan == 0)
+    for (const build::Collective& c : lab_.collectives())
+      has_failed_ = has_failed_ || std::ranges::any_of(c.ranks, [](const CollectiveRank* rank) {
+                      return rank->failure().has_value();
+                    });
+  h.has_failed = has_failed_;
+  return h;
 }
 
 }  // namespace railyard::telemetry

@@ -29,6 +29,14 @@ class TrafficEnd {
   // that nobody answers were lost, when everything had arrived. It lies in the window that has just ended.
   std::optional<Instant> look(Instant reached);
 
+  // Of several processes (run/peers.h): what this one knows of its own devices, for look() to be asked only when it may
+  // find something; figures are exchanged before.
+  struct Hint {
+    bool is_over = true;      // all that is decided here was sent or, once look() has said an end, has arrived
+    bool has_failed = false;  // a rank of a collective has
+  };
+  Hint hint(Instant reached);
+
  private:
   // One question to all traffic: whether everything was sent, or has arrived.
   struct Pass {
@@ -53,14 +61,21 @@ class TrafficEnd {
   // `item`: flows first, then collectives, clients of rping, and capture files. Nothing: it goes on.
   std::optional<Instant> end_of(std::uint32_t item, Instant reached, bool arrived) const;
   bool waits(std::uint32_t item) const;
+  bool is_over_here(std::uint32_t item, Instant reached, bool arrived) const;
 
   const build::BuiltLab& lab_;
   Duration window_;
   bool is_known_ = false;
+  std::size_t all_ = 0;  // items
   std::vector<Instant> stops_;
   Pass sent_;
   Pass arrived_;
   std::optional<Instant> said_;
+  std::uint32_t hinted_ = 0;      // items before this are over here,
+  bool hinted_arrived_ = false;   // ... in this sense, but those that waited for triggers then:
+  std::vector<std::uint32_t> hinted_waiting_;
+  bool has_failed_ = false;
+  std::int64_t hints_ = 0;
   Probe probe_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/base/histogram.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/base/time.h"
 
 namespace railyard {
@@ -35,6 +36,12 @@ struct RxFlowCounters {
   // Payload, or its identity, not what was sent. Messages of a transport with real payload: once per message.
   std::uint64_t corrupted = 0;
   std::uint64_t trimmed = 0;  // arrived without their payload, copies left out; counted nowhere else
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) {
+    archive(packets, payload_octets, marked, first, last, until, late_octets, taken, latency, duplicated, discarded,
+            reordered, corrupted, trimmed);
+  }
 
   // Of the packet that came at `last`.
   void take(std::uint64_t octets) noexcept {

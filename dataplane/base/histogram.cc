@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/base/state_archive.h"
 
 namespace railyard {
 
@@ -53,6 +54,16 @@ void Histogram::merge(const Histogram& other) {
   sum_ += other.sum_;
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
+}
+
+// Of the buckets those between the least and the largest value.
+void Histogram::exchange(StateArchive& archive) {
+  if (archive.reads()) *this = {};
+  archive(count_, min_, max_, sum_);
+  if (count_ == 0) return;
+  if (buckets_ == nullptr) allocate();
+  const std::uint32_t first = bucket_of(min_);
+  archive.octets(&buckets_[first], (bucket_of(max_) - first + std::size_t{1}) * sizeof(std::uint64_t));
 }
 
 }  // namespace railyard

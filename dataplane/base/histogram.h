@@ -10,6 +10,8 @@
 
 namespace railyard {
 
+class StateArchive;
+
 // Values below 2^(kUnitBits + kSubBits) are counted to the unit of 2^kUnitBits, larger ones to within 1 / 2^kSubBits
 // (1.6 %) of themselves; count, sum, min and max are exact. The caller's unit is the histogram's; latencies are
 // recorded in picoseconds. Memory is touched only where values fall.
@@ -48,6 +50,9 @@ class Histogram {
 
   // Adds everything that `other` recorded.
   void merge(const Histogram& other);
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive);
 
   Histogram() = default;
   Histogram(const Histogram& other) { merge(other); }

@@ -69,11 +69,14 @@ class Channel {  // begins a cache line, as its doorbell does
 
   // How many frames are on their way. While the engine rests.
   std::size_t in_flight() const noexcept {
-    return data.size() + control.size() +
+    return elsewhere_ + data.size() + control.size() +
            (near_ == nullptr ? 0
                              : near_->count(receiver_port, EventKind::kArrival) +
                                    near_->count(receiver_port, EventKind::kMacControl));
   }
+
+  // The same, said by the process that advances the receiver.
+  void in_flight_elsewhere(std::size_t frames) noexcept { elsewhere_ = frames; }
 
   DeviceId receiver;
   PortIndex receiver_port;
@@ -118,6 +121,7 @@ class Channel {  // begins a cache line, as its doorbell does
   }
 
   Instant unheard_ = Instant::never();
+  std::size_t elsewhere_ = 0;
   DoorbellWord unwatched_word_;
   Doorbell unwatched_{&unwatched_word_, 0};
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "dataplane/base/state_archive.h"
+
 namespace railyard {
 namespace {
 
@@ -59,6 +61,12 @@ std::uint64_t DeviceCounters::sent() const noexcept {
 }
 std::uint64_t DeviceCounters::dropped() const noexcept {
   return over_ports(*this, [](const PortCounters& p) { return p.dropped(); });
+}
+
+void exchange(StateArchive& archive, PathGroupCounters& group) { archive(group.members); }
+
+void DeviceCounters::exchange(StateArchive& archive) {
+  archive(name, at, ports, generated, consumed, queued, buffer_cells, max_shared_cells, path_groups);
 }
 
 }  // namespace railyard

@@ -97,6 +97,9 @@ struct PathGroupCounters {
   std::vector<Member> members;
 };
 
+class StateArchive;
+void exchange(StateArchive& archive, PathGroupCounters& group);
+
 // The books of a device: received + generated = sent + consumed + dropped + queued. "Sent" counts at the start of
 // transmission, "received" when a frame takes effect.
 struct DeviceCounters {
@@ -114,6 +117,9 @@ struct DeviceCounters {
   std::uint64_t sent() const noexcept;
   std::uint64_t dropped() const noexcept;
   bool balanced() const noexcept { return received() + generated == sent() + consumed + dropped() + queued; }
+
+  // All of them, to or from another process.
+  void exchange(StateArchive& archive);
 };
 
 }  // namespace railyard

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/base/state_archive.h"
 
 namespace railyard {
 
@@ -439,6 +440,7 @@ void Device::observe_departure(Instant now, PortIndex port, const Packet& packet
 }
 
 DeviceCounters Device::counters() const {
+  if (told_ != nullptr) return told_->counters;
   DeviceCounters c = live_counters();
   c.at = done_;
   for (std::size_t p = 0; p < inboxes_.size(); ++p)
@@ -448,6 +450,7 @@ DeviceCounters Device::counters() const {
 }
 
 DeviceCounters Device::live_counters() const {
+  if (told_ != nullptr) return told_->counters;
   DeviceCounters c;
   c.name = name_;
   c.ports.resize(ingress_.size());
@@ -467,6 +470,41 @@ DeviceCounters Device::live_counters() const {
   }
   count_live(c);
   return c;
+}
+
+// ---- Advanced by another process ------------------------------------------------------------------------------------
+
+void Device::leave_to_another() {
+  DeviceCounters blank = counters();
+  const std::size_t queues = ports() * kPriorities;
+  told_ = std::make_unique<Told>(std::move(blank), std::vector(queues, Instant::never()),
+                                 std::vector<QueueSample>(queues));
+}
+
+void Device::exchange_figures(StateArchive& archive) {
+  Told here;
+  std::vector<std::uint64_t> coming;
+  if (!archive.reads()) {
+    here.counters = counters();
+    for (std::uint16_t p = 0; p < ports(); ++p) {
+      const Channel* const channel = inboxes_[p].channel;
+      coming.push_back(channel != nullptr ? channel->in_flight() : 0);
+      for (std::uint8_t k = 0; k < kPriorities; ++k) {
+        here.paused_since.push_back(class_paused_since(PortIndex{p}, Priority{k}));
+        here.samples.push_back(queue_sample(PortIndex{p}, Priority{k}));
+      }
+    }
+  }
+  Told& told = archive.reads() ? *told_ : here;
+  archive(done_, told.counters, told.paused_since, told.samples, coming, digest_, losses_);
+  for (Ingress& in : ingress_) archive(in.up);
+  exchange_more(archive);
+  if (!archive.reads()) return;
+  for (std::size_t p = 0; p < ports(); ++p)
+    if (inboxes_[p].channel != nullptr) inboxes_[p].channel->in_flight_elsewhere(coming.at(p));
+  // What was to happen there has.
+  std::erase_if(scheduled_, [this](const Scheduled& s) { return s.at < done_; });
+  scheduled_next_ = scheduled_.empty() ? Instant::never() : scheduled_.back().at;
 }
 
 }  // namespace railyard

@@ -34,6 +34,8 @@
 
 namespace railyard {
 
+class StateArchive;
+
 // What a worker lends to the device that it is advancing.
 struct WorkerContext {
   static constexpr std::size_t kBurst = 32;
@@ -180,14 +182,25 @@ class Device {
 
   // Since when the peer of `port` has had a class of it paused without a break; Instant::never() if it has not at
   // done(). Only while the engine rests.
-  virtual Instant paused_since(PortIndex port, Priority priority) const {
-    return static_cast<void>(port), static_cast<void>(priority), Instant::never();
+  Instant paused_since(PortIndex port, Priority priority) const {
+    return told_ != nullptr ? told_->paused_since[port.index() * kPriorities + priority.value]
+                            : class_paused_since(port, priority);
   }
 
   // One queue at done(). Only while the engine rests.
-  virtual QueueSample sample(PortIndex port, Priority priority) const {
-    return static_cast<void>(port), static_cast<void>(priority), QueueSample{};
+  QueueSample sample(PortIndex port, Priority priority) const {
+    return told_ != nullptr ? told_->samples[port.index() * kPriorities + priority.value]
+                            : queue_sample(port, priority);
   }
+
+  // ---- Fabrics that several processes run, each a part of the devices (run/parts.h)
+
+  // Another process advances it. Before anything runs.
+  void leave_to_another();
+  bool is_elsewhere() const noexcept { return told_ != nullptr; }
+  // What anybody may ask of it while the engine rests: told by the process that advances it, taken by the others, where
+  // it then answers as it would there. Not the packets that it holds (Fabric::exchange_packets).
+  void exchange_figures(StateArchive& archive);
 
   // Calls `see` for every packet that the device holds. Only while the engine rests.
   virtual void for_each_held(const std::function<void(const Packet&)>& see) const = 0;
@@ -244,6 +257,14 @@ class Device {
   }
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
+  // What a device of its kind tells beside that, in exchange_figures().
+  virtual void exchange_more(StateArchive& archive) { static_cast<void>(archive); }
+  virtual Instant class_paused_since(PortIndex port, Priority priority) const {
+    return static_cast<void>(port), static_cast<void>(priority), Instant::never();
+  }
+  virtual QueueSample queue_sample(PortIndex port, Priority priority) const {
+    return static_cast<void>(port), static_cast<void>(priority), QueueSample{};
+  }
   // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.
   virtual void count_live(DeviceCounters& counters) const = 0;
   virtual void count_rest(DeviceCounters& counters) const = 0;
@@ -322,6 +343,13 @@ class Device {
     Instant next = Instant::never();  // the earliest effect among those that wait
   };
 
+  // Of a device that another process advances: what that has told.
+  struct Told {
+    DeviceCounters counters;
+    std::vector<Instant> paused_since;  // by port and class
+    std::vector<QueueSample> samples;
+  };
+
   struct Scheduled {
     Instant at;
     bool snapshot;
@@ -371,6 +399,7 @@ class Device {
   std::vector<std::unique_ptr<LinkFaults>> link_faults_;  // by port; empty: there are none at all
   std::vector<std::unique_ptr<LinkRetry>> link_retries_;  // by port; empty: none has LLR
   LossLog losses_;
+  std::unique_ptr<Told> told_;
   std::vector<Tap*> taps_;
   IntSource* int_source_ = nullptr;
   TraceDigest digest_;

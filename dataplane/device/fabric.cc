@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/base/state_archive.h"
 
 namespace railyard {
 
@@ -57,8 +58,33 @@ PortRef Fabric::peer(PortRef port) const {
                           " is not connected");
 }
 
+void Fabric::share_between_windows(const void* owner, Shared shared) {
+  share_no_more(owner);
+  shared_.push_back({owner, std::move(shared)});
+}
+
+void Fabric::share_no_more(const void* owner) {
+  std::erase_if(shared_, [owner](const SharedBy& s) { return s.owner == owner; });
+}
+
+void Fabric::exchange_packets(StateArchive& archive) {
+  std::vector<Packet> packets;
+  if (archive.reads()) {
+    archive(packets);
+    elsewhere_.insert(elsewhere_.end(), packets.begin(), packets.end());
+    return;
+  }
+  std::vector<Packet> others;
+  std::swap(others, elsewhere_);
+  for_each_packet([&](const Packet& p) { packets.push_back(p); });
+  std::swap(others, elsewhere_);
+  archive(packets);
+}
+
 void Fabric::for_each_packet(const std::function<void(const Packet&)>& see) const {
+  for (const Packet& p : elsewhere_) see(p);
   for (const auto& d : devices_) {
+    if (d->is_elsewhere()) continue;
     d->for_each_held(see);
     d->for_each_coming(see);
   }

@@ -96,8 +96,27 @@ class Fabric {
     return any;
   }
 
-  // Calls `see` for every packet in the fabric: held by a device or on the wire. Only while the engine rests.
+  // What acts between windows and rests on what devices have noted, where several processes run the fabric: each gives
+  // what its own devices have noted since the last window, and takes what all others have, before any acts.
+  struct Shared {
+    std::function<void(StateArchive&)> give;
+    std::function<void(StateArchive&)> take;
+  };
+  // `owner` has one at most: another takes its place.
+  void share_between_windows(const void* owner, Shared shared);
+  void share_no_more(const void* owner);
+  struct SharedBy {
+    const void* owner;
+    Shared shared;
+  };
+  const std::vector<SharedBy>& shared() const noexcept { return shared_; }
+
+  // Calls `see` for every packet in the fabric: held by a device or on the wire. Only while the engine rests. Of packets
+  // in other processes it sees no headers, and only what exchange_packets() has taken.
   void for_each_packet(const std::function<void(const Packet&)>& see) const;
+  // The packets of this process, without headers, to the others; and theirs from them, when each has been forgotten.
+  void exchange_packets(StateArchive& archive);
+  void forget_packets_elsewhere() { elsewhere_.clear(); }
 
   // The link of `port`, at both its ends, goes down or up at `at`.
   void link_down_at(Instant at, PortRef port);
@@ -116,6 +135,8 @@ class Fabric {
   std::vector<Link> links_;
   std::vector<SideLink> side_links_;
   std::vector<std::function<bool()>> between_windows_;
+  std::vector<SharedBy> shared_;
+  std::vector<Packet> elsewhere_;
 };
 
 }  // namespace railyard

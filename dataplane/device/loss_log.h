@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dataplane/base/drop_reason.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/base/time.h"
 
 namespace railyard {
@@ -50,6 +51,9 @@ class LossLog {
 
   // By time.
   const std::vector<Span>& spans() const noexcept { return spans_; }
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) { archive(spans_); }
 
  private:
   std::vector<Span> spans_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dataplane/base/state_archive.h"
+
 namespace railyard {
 
 FrameFault::FrameFault(FrameFaultConfig config, Seed seed, const std::string& drawer) : config_(std::move(config)) {
@@ -53,6 +55,7 @@ void FrameFault::occur(Interval interval) {
 }
 
 std::vector<FrameFault::Touched> FrameFault::touched_by_occurrence() const {
+  if (told_) return *told_;
   std::vector<Touched> all;
   for (const State& s : states_) {
     for (const Touched& t : s.by_occurrence) {
@@ -65,6 +68,13 @@ std::vector<FrameFault::Touched> FrameFault::touched_by_occurrence() const {
   }
   std::ranges::sort(all, {}, [](const Touched& t) { return t.when.begin; });
   return all;
+}
+
+void FrameFault::exchange_figures(StateArchive& archive) {
+  std::vector<Touched> touched;
+  if (!archive.reads()) touched = touched_by_occurrence();
+  archive(touched_, touched);
+  if (archive.reads()) told_ = std::move(touched);
 }
 
 }  // namespace railyard

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "dataplane/fault/frame_match.h"
 
 namespace railyard {
+
+class StateArchive;
 
 struct FrameFaultConfig {
   FrameAction action;
@@ -60,6 +63,9 @@ class FrameFault {
   static constexpr std::size_t kMostOccurrences = 1 << 16;
   std::vector<Touched> touched_by_occurrence() const;
 
+  // What it has touched: told by the process that runs its device, taken by others.
+  void exchange_figures(StateArchive& archive);
+
  private:
   struct State {
     Activity activity;
@@ -75,6 +81,7 @@ class FrameFault {
   std::array<State, kLanes> states_;
   Instant ended_ = Instant::never();
   Counter touched_;
+  std::optional<std::vector<Touched>> told_;  // by occurrence, by the process that runs its device
 };
 
 }  // namespace railyard

@@ -57,12 +57,6 @@ class Host final : public Device {
   std::unique_ptr<Endpoint> drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint);
 
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
-  Instant paused_since(PortIndex port, Priority priority) const override {
-    return nics_[port.index()].egress.held_since(priority, done());
-  }
-  QueueSample sample(PortIndex port, Priority priority) const override {
-    return nics_[port.index()].egress.sample(priority, done());
-  }
 
   void use_credits(PortIndex port, const CreditConfig& sends, const CreditConfig& receives) override {
     nics_[port.index()].egress.use_credits(sends, receives);
@@ -119,6 +113,12 @@ class Host final : public Device {
     nics_[port.index()].egress.credit_lost(at, stamp);
   }
   void on_new_key_base() override;
+  Instant class_paused_since(PortIndex port, Priority priority) const override {
+    return nics_[port.index()].egress.held_since(priority, done());
+  }
+  QueueSample queue_sample(PortIndex port, Priority priority) const override {
+    return nics_[port.index()].egress.sample(priority, done());
+  }
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;
 

@@ -355,4 +355,10 @@ void TrafficGenerator::receive_one(const RxFrame& frame) {
     std::exchange(f.listener, nullptr)->on_flow_done(frame.at, f.token);
 }
 
+void TrafficGenerator::exchange_figures(StateArchive& archive) {
+  for (TxFlow& f : tx_) archive(f.config.start, f.counters, f.all_sent);
+  for (RxFlow& f : rx_) archive(f.counters);
+  archive(unexpected_);
+}
+
 }  // namespace railyard

@@ -99,6 +99,9 @@ class TrafficGenerator final : public Endpoint {
   // Frames for no flow that is expected here.
   std::uint64_t unexpected() const noexcept { return unexpected_; }
 
+  // What is counted of its flows, and when they began: told by the process that runs it, taken by others.
+  void exchange_figures(StateArchive& archive);
+
  private:
   struct TxFlow;
   struct RxFlow;

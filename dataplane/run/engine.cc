@@ -44,6 +44,15 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
     for (std::size_t d = 0; d < fabric.size(); ++d)
       slice_draws_.emplace_back(*config.variation.slices, fmt::format("engine/slices/{}", d));
   for (const auto& d : fabric.devices()) d->digest_departures(config.digest);
+  if (config_.parts) {
+    for (std::uint32_t d = 0; d < fabric.size(); ++d) {
+      elsewhere_.push_back(!config_.parts.is_here(DeviceId{d}));
+      if (!elsewhere_.back()) continue;
+      fabric[DeviceId{d}].leave_to_another();
+      next_[d] = Instant::never();
+    }
+    boundary_.emplace(fabric, config_.parts, pools_);
+  }
   place();
   RAILYARD_ASSERT(!config.profile || config.workers == 1, "a profile is of one worker");
   if (config.profile) profile_.emplace(fabric, ScalingProfile::measure_meeting());
@@ -61,7 +70,7 @@ void Engine::bind_workers(std::span<const int> processors) {
 }
 
 void Engine::place() {
-  worker_of_ = place_devices(fabric_, config_.workers);
+  worker_of_ = place_devices(fabric_, config_.workers, elsewhere_);
   if (config_.variation.shuffle)
     for (std::uint8_t& w : worker_of_) w = static_cast<std::uint8_t>(shuffle_draws_.below(config_.workers));
   for (std::uint32_t d = 0; d < fabric_.size(); ++d) fabric_[DeviceId{d}].place(*contexts_[worker_of_[d]]);
@@ -69,7 +78,9 @@ void Engine::place() {
   std::vector<bool> rings(fabric_.size(), false);
   constexpr Duration kSecond{1'000'000'000'000};
   const Duration longest = kNearWindows * std::min(fabric_.window().size, kSecond);  // no link at all: never
+  const auto elsewhere = [&](DeviceId d) { return !elsewhere_.empty() && elsewhere_[d.index()]; };
   const auto near = [&](std::size_t i) {
+    if (boundary_ && boundary_->leaves(i)) return false;
     const Channel& c = fabric_.channels()[i];
     return worker_of_[fabric_.sender(i).device.index()] == worker_of_[c.receiver.index()] && c.lookahead() <= longest;
   };
@@ -78,8 +89,11 @@ void Engine::place() {
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i) {
     Channel& c = fabric_.channels()[i];
     const std::size_t w = worker_of_[fabric_.sender(i).device.index()];
-    c.wake_through(config_.workers == 1 ? &next_[c.receiver.index()] : &lowered_[w][c.receiver.index()],
-                   w != worker_of_[c.receiver.index()]);
+    Instant* const next = elsewhere(c.receiver) ? &unheard_
+                          // What comes from another process is pushed while all workers rest.
+                          : config_.workers == 1 || elsewhere(fabric_.sender(i).device) ? &next_[c.receiver.index()]
+                                                                                       : &lowered_[w][c.receiver.index()];
+    c.wake_through(next, w != worker_of_[c.receiver.index()]);
     NearFrames& frames = fabric_[c.receiver].receive_near(rings[c.receiver.index()]);
     c.deliver_near(near(i) ? &frames : nullptr);
   }
@@ -87,7 +101,14 @@ void Engine::place() {
     s.wake->through(config_.workers == 1 ? &next_[s.to.index()] : &lowered_[worker_of_[s.from.index()]][s.to.index()]);
 }
 
-Instant Engine::next() const noexcept {
+Instant Engine::next() const {
+  if (!config_.parts) [[likely]]
+    return own_next();
+  if (!agreed_) agreed_ = config_.parts.peers->least(own_next());
+  return *agreed_;
+}
+
+Instant Engine::own_next() const noexcept {
   // Four at a time, none of which waits for another.
   std::array<Instant, 4> least;
   least.fill(Instant::never());
@@ -168,6 +189,9 @@ Instant Engine::step(Instant end) {
     }
     merge();
   }
+  agreed_.reset();
+  if (config_.parts) [[unlikely]]
+    exchange();
   if (fabric_.act_between_windows()) [[unlikely]]
     wake_all();
   for (const Look& l : looks_) l.look();
@@ -187,6 +211,33 @@ void Engine::merge() noexcept {
   }
 }
 
+// What the processes have to tell each other of a window that is over: what was noted, what happened to links and
+// devices, and frames.
+void Engine::exchange() {
+  Peers& peers = *config_.parts.peers;
+  std::vector<TopologyEvent> events;
+  for (const auto& c : contexts_) events.insert(events.end(), c->topology_events.begin(), c->topology_events.end());
+  StateArchive noted;
+  for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.give(noted);
+  noted(events);
+  std::vector<StateArchive> out(peers.count());
+  for (std::size_t p = 0; p < out.size(); ++p)
+    if (p != peers.self()) out[p] = noted;
+  boundary_->pack(out);
+  std::vector<std::vector<std::byte>> octets;
+  for (StateArchive& a : out) octets.push_back(a.take());
+  const auto given = peers.exchange(std::move(octets));
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    if (p == peers.self()) continue;
+    StateArchive in{std::span(given[p])};
+    for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.take(in);
+    in(events);
+    contexts_[0]->topology_events.insert(contexts_[0]->topology_events.end(), events.begin(), events.end());
+    // pools_ know if it was not enough.
+    if (!boundary_->take(in, [this](DeviceId d) -> PacketPool& { return pool_of(d); })) return;
+  }
+}
+
 void Engine::after_windows(const void* owner, std::function<void()> look) {
   std::erase_if(looks_, [&](const Look& l) { return l.owner == owner; });
   if (look) looks_.push_back({owner, std::move(look)});
@@ -194,7 +245,9 @@ void Engine::after_windows(const void* owner, std::function<void()> look) {
 
 void Engine::settle(Instant at) {
   reached_ = std::max(reached_, at);
+  agreed_.reset();
   for (std::size_t d = 0; d < next_.size(); ++d) {
+    if (!elsewhere_.empty() && elsewhere_[d]) continue;
     // A device that is there already knows nothing of what it was sent since; next_ does.
     if (Device& device = fabric_[DeviceId{static_cast<std::uint32_t>(d)}]; device.done() < at)
       next_[d] = device.advance(at);
@@ -203,8 +256,9 @@ void Engine::settle(Instant at) {
 }
 
 void Engine::wake_all() {
+  agreed_.reset();
   for (std::size_t d = 0; d < next_.size(); ++d)
-    next_[d] = std::min(next_[d], fabric_[DeviceId{static_cast<std::uint32_t>(d)}].next());
+    if (elsewhere_.empty() || !elsewhere_[d]) next_[d] = std::min(next_[d], fabric_[DeviceId{static_cast<std::uint32_t>(d)}].next());
 }
 
 bool Engine::has_topology_events() const noexcept {

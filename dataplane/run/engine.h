@@ -17,6 +17,8 @@
 #include "dataplane/device/fabric.h"
 #include "dataplane/device/trace_digest.h"
 #include "dataplane/packet/pool.h"
+#include "dataplane/run/boundary.h"
+#include "dataplane/run/peers.h"
 #include "dataplane/run/scaling_profile.h"
 #include "dataplane/run/worker_team.h"
 
@@ -41,6 +43,7 @@ struct EngineConfig {
   PoolConfig pools;
   bool digest = false;
   bool profile = false;  // what more workers would bring; with one worker
+  Parts parts = {};      // several processes run the fabric, all with such an engine
   EngineVariation variation;
 };
 
@@ -60,8 +63,9 @@ class Engine {
   // Binds each worker to a processor, the calling thread as the first of them. Throws std::runtime_error: it cannot be.
   void bind_workers(std::span<const int> processors);
 
-  // The earliest instant at which any device has something to do; Instant::never() if nothing is left.
-  Instant next() const noexcept;
+  // The earliest instant at which any device has something to do; Instant::never() if nothing is left. Of several
+  // processes all ask, and have the same answer.
+  Instant next() const;
 
   // Does everything due before `end`, one window; end <= next() + window(). Returns the new next(). Throws RunError if
   // packet memory ran out.
@@ -74,7 +78,11 @@ class Engine {
   void settle(Instant at);
 
   // After a device was given a change or a frame from outside: it has something to do at `at`.
-  void wake(DeviceId device, Instant at) noexcept { next_[device.index()] = std::min(next_[device.index()], at); }
+  void wake(DeviceId device, Instant at) noexcept {
+    agreed_.reset();
+    if (!elsewhere_.empty() && elsewhere_[device.index()]) return;
+    next_[device.index()] = std::min(next_[device.index()], at);
+  }
   // After changes were given to any devices.
   void wake_all();
 
@@ -91,6 +99,8 @@ class Engine {
   // Where `device` takes its packets from.
   PacketPool& pool_of(DeviceId device) noexcept { return pools_[WorkerId{worker_of_[device.index()]}]; }
   std::uint64_t windows() const noexcept { return windows_; }
+  // Between the processes of EngineConfig::parts; nullptr: there is one.
+  const Boundary* boundary() const noexcept { return boundary_ ? &*boundary_ : nullptr; }
   // nullptr: not asked for (EngineConfig::profile).
   const ScalingProfile* profile() const noexcept { return profile_ ? &*profile_ : nullptr; }
 
@@ -101,6 +111,8 @@ class Engine {
   };
 
   void place();
+  Instant own_next() const noexcept;
+  void exchange();
   std::size_t find_due(Instant end) noexcept;
   void run_due(std::size_t worker, Instant end);
   void advance(std::size_t device, Instant end);
@@ -122,6 +134,10 @@ class Engine {
   Instant end_{};  // of the window that the team is in
   std::unique_ptr<WorkerTeam> team_;
   std::optional<ScalingProfile> profile_;
+  std::optional<Boundary> boundary_;
+  std::vector<bool> elsewhere_;              // by device: another process advances it; empty: none
+  Instant unheard_ = Instant::never();       // lowered for devices elsewhere
+  mutable std::optional<Instant> agreed_{};  // next() of all processes
   std::uint64_t windows_ = 0;
   Instant reached_{};
 };

@@ -2,58 +2,103 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
 
 #include <metis.h>
 
 namespace railyard {
+namespace {
 
-std::vector<std::uint8_t> place_devices(const Fabric& fabric, std::size_t workers) {
-  const std::size_t devices = fabric.size();
-  std::vector<std::uint8_t> worker_of(devices);
-  if (workers == 1) return worker_of;
+// What stays together is one of these.
+constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
+// Parts of a graph of `count` vertices, by vertex. `vertex_of`: by device; kNowhere: it is in none.
+std::vector<idx_t> parts_of(const Fabric& fabric, const std::vector<std::uint32_t>& vertex_of, std::size_t count,
+                            std::size_t parts) {
+  std::vector<idx_t> part(count);
   // METIS wants more than one for each; of many parts with few devices it may print complaints to standard output.
   constexpr std::size_t kManyParts = 8;
-  if (devices <= workers || (workers > kManyParts && devices < kThinWindow * workers)) {
-    for (std::size_t d = 0; d < devices; ++d) worker_of[d] = static_cast<std::uint8_t>(d % workers);
-    return worker_of;
-  }
+  const auto in_turn = [&] {
+    for (std::size_t v = 0; v < count; ++v) part[v] = static_cast<idx_t>(v % parts);
+    return part;
+  };
+  if (parts == 1) return part;
+  if (count <= parts || (parts > kManyParts && count < kThinWindow * parts)) return in_turn();
 
-  // Links between the same two devices are one edge.
-  std::vector<std::map<idx_t, idx_t>> neighbours(devices);
+  // Links between the same two vertices are one edge.
+  std::vector<std::map<idx_t, idx_t>> neighbours(count);
   for (const Link& link : fabric.links()) {
-    const auto a = static_cast<idx_t>(link.a.device.value);
-    const auto b = static_cast<idx_t>(link.b.device.value);
-    if (a == b) continue;
-    ++neighbours[link.a.device.index()][b];
-    ++neighbours[link.b.device.index()][a];
+    const std::uint32_t a = vertex_of[link.a.device.index()];
+    const std::uint32_t b = vertex_of[link.b.device.index()];
+    if (a == b || a == kNowhere || b == kNowhere) continue;
+    ++neighbours[a][static_cast<idx_t>(b)];
+    ++neighbours[b][static_cast<idx_t>(a)];
   }
+  std::vector<idx_t> ports(count);
+  for (std::size_t d = 0; d < fabric.size(); ++d)
+    if (vertex_of[d] != kNowhere)
+      ports[vertex_of[d]] += static_cast<idx_t>(std::max<std::size_t>(fabric.devices()[d]->ports(), 1));
   std::vector<idx_t> first{0};
   std::vector<idx_t> ends;
   std::vector<idx_t> links;
-  std::vector<idx_t> ports;
-  for (std::size_t d = 0; d < devices; ++d) {
-    for (const auto& [other, n] : neighbours[d]) {
+  for (const auto& of_one : neighbours) {
+    for (const auto& [other, n] : of_one) {
       ends.push_back(other);
       links.push_back(n);
     }
     first.push_back(static_cast<idx_t>(ends.size()));
-    ports.push_back(static_cast<idx_t>(std::max<std::size_t>(fabric.devices()[d]->ports(), 1)));
   }
 
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_SEED] = 1;  // of its own generator
-  auto n = static_cast<idx_t>(devices);
-  auto parts = static_cast<idx_t>(workers);
+  auto n = static_cast<idx_t>(count);
+  auto wanted = static_cast<idx_t>(parts);
   idx_t balances = 1;
   idx_t cut = 0;
-  std::vector<idx_t> part(devices);
   const int ret = METIS_PartGraphRecursive(&n, &balances, first.data(), ends.data(), ports.data(), nullptr,
-                                           links.data(), &parts, nullptr, nullptr, options, &cut, part.data());
+                                           links.data(), &wanted, nullptr, nullptr, options, &cut, part.data());
   // Only for want of memory; any placement is right.
-  for (std::size_t d = 0; d < devices; ++d)
-    worker_of[d] = static_cast<std::uint8_t>(ret == METIS_OK ? static_cast<std::size_t>(part[d]) : d % workers);
+  return ret == METIS_OK ? part : in_turn();
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> place_devices(const Fabric& fabric, std::size_t workers, const std::vector<bool>& elsewhere) {
+  std::vector<std::uint8_t> worker_of(fabric.size());
+  std::vector<std::uint32_t> vertex_of(fabric.size(), kNowhere);
+  std::uint32_t here = 0;
+  for (std::size_t d = 0; d < fabric.size(); ++d)
+    if (elsewhere.empty() || !elsewhere[d]) vertex_of[d] = here++;
+  const std::vector<idx_t> part = parts_of(fabric, vertex_of, here, workers);
+  for (std::size_t d = 0; d < fabric.size(); ++d)
+    if (vertex_of[d] != kNowhere) worker_of[d] = static_cast<std::uint8_t>(part[vertex_of[d]]);
   return worker_of;
+}
+
+std::vector<std::uint16_t> split_devices(const Fabric& fabric, std::size_t parts) {
+  std::vector<std::uint32_t> leader(fabric.size());
+  std::iota(leader.begin(), leader.end(), 0u);
+  const auto leader_of = [&](std::uint32_t d) {
+    while (leader[d] != d) d = leader[d] = leader[leader[d]];
+    return d;
+  };
+  for (const SideLink& s : fabric.side_links()) {
+    const auto [less, more] = std::minmax(leader_of(s.from.value), leader_of(s.to.value));
+    leader[more] = less;
+  }
+  std::vector<std::uint32_t> vertex_of(fabric.size());
+  std::uint32_t count = 0;
+  for (std::uint32_t d = 0; d < fabric.size(); ++d) vertex_of[d] = leader_of(d) == d ? count++ : vertex_of[leader_of(d)];
+  if (parts > count)
+    throw std::invalid_argument(std::to_string(parts) + " processes for " + std::to_string(count) +
+                                " devices or groups of hosts with one scale-up network; expected at least one for each");
+  const std::vector<idx_t> part = parts_of(fabric, vertex_of, count, parts);
+  std::vector<std::uint16_t> part_of(fabric.size());
+  for (std::size_t d = 0; d < fabric.size(); ++d) part_of[d] = static_cast<std::uint16_t>(part[vertex_of[d]]);
+  return part_of;
 }
 
 }  // namespace railyard

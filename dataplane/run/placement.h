@@ -19,6 +19,13 @@ inline constexpr std::size_t kThinWindow = 8;
 //
 // METIS does it (Karypis and Kumar, "A Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", SIAM
 // Journal on Scientific Computing 20, 1998).
-std::vector<std::uint8_t> place_devices(const Fabric& fabric, std::size_t workers);
+//
+// `elsewhere`: by device, whether another process advances it, which then gets any worker; empty: none.
+std::vector<std::uint8_t> place_devices(const Fabric& fabric, std::size_t workers,
+                                        const std::vector<bool>& elsewhere = {});
+
+// By device: which of `parts` processes advances it (peers.h), in the same way. Devices that share more than links (side
+// links, of a scale-up network) stay together. Throws std::invalid_argument: there are fewer such groups than parts.
+std::vector<std::uint16_t> split_devices(const Fabric& fabric, std::size_t parts);
 
 }  // namespace railyard

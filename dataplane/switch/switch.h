@@ -46,8 +46,6 @@ class Switch final : public Device {
   bool cuts_through() const noexcept override { return config_.mode == ForwardingMode::kCutThrough; }
 
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
-  Instant paused_since(PortIndex port, Priority priority) const override;
-  QueueSample sample(PortIndex port, Priority priority) const override;
   // Packets that had CE already when this egress queue was deep enough to mark them (ClassCounters::ecn_marked has those
   // that got it here). Any thread.
   std::uint64_t came_marked(PortIndex port, Priority priority) const noexcept {
@@ -166,6 +164,9 @@ class Switch final : public Device {
   }
   void on_new_key_base() override;
   void on_record_int() override;
+  void exchange_more(StateArchive& archive) override;
+  Instant class_paused_since(PortIndex port, Priority priority) const override;
+  QueueSample queue_sample(PortIndex port, Priority priority) const override;
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;
 
@@ -380,6 +381,7 @@ class Switch final : public Device {
 
   SwitchConfig config_;
   std::vector<std::shared_ptr<QueueWatch>> watched_;
+  std::vector<Waiting> told_waiting_;  // if another process advances it
   Instant watch_due_ = Instant::never();
   std::shared_ptr<Faulty> faulty_;  // what faults have put in the place of `config_`; nothing: none ever did
   Mmu mmu_;

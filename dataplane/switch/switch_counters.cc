@@ -9,7 +9,7 @@ void Switch::for_each_held(const std::function<void(const Packet&)>& see) const 
   for (const Arrival& a : awaiting_) see(*a.packet);
 }
 
-QueueSample Switch::sample(PortIndex port, Priority priority) const {
+QueueSample Switch::queue_sample(PortIndex port, Priority priority) const {
   const std::size_t i = index(port, priority);
   QueueSample s = egress_[port.index()].sample(priority, done());
   s.ingress_cells = groups_[i].held;

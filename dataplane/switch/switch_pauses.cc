@@ -2,15 +2,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "dataplane/base/state_archive.h"
 #include "dataplane/switch/switch.h"
 
 namespace railyard {
 
-Instant Switch::paused_since(PortIndex port, Priority priority) const {
+Instant Switch::class_paused_since(PortIndex port, Priority priority) const {
   return egress_[port.index()].held_since(priority, done());
 }
 
 std::vector<Switch::Waiting> Switch::waiting() const {
+  if (is_elsewhere()) return told_waiting_;
   std::vector<Waiting> all;
   std::vector<std::uint64_t> frames_of(groups_.size());  // by group
   std::vector<std::uint16_t> origins;                    // those with any
@@ -30,6 +32,11 @@ std::vector<Switch::Waiting> Switch::waiting() const {
     origins.clear();
   }
   return all;
+}
+
+void Switch::exchange_more(StateArchive& archive) {
+  if (!archive.reads()) told_waiting_ = waiting();
+  archive(told_waiting_);
 }
 
 }  // namespace railyard

@@ -117,6 +117,8 @@ const std::map<std::string, Rooms>& allowed() {
        {"control/base", "control/spec", "control/build", "control/exposition", "control/fault", "control/probes", "control/report",
         "control/rerouting", "control/telemetry", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device",
         "dataplane/nic", "dataplane/switch", "dataplane/trunk", "dataplane/port", "dataplane/capture", "dataplane/run"}},
+      // A plug-in, and no part of the program.
+      {"control/mpi", {"dataplane/run"}},
       {"control/decode",
        {"control/base", "transports/roce", "transports/uet", "dataplane/base", "dataplane/wire", "dataplane/port"}},
       {"control/swarm",

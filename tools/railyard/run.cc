@@ -18,8 +18,10 @@
 #include "control/base/json_text.h"
 #include "control/daemon/run_page.h"
 #include "control/fault/fault_log.h"
+#include "control/lab/processes.h"
 #include "control/lab/scaling_text.h"
 #include "control/lab/session.h"
+#include "control/lab/version.h"
 #include "control/report/doctor_text.h"
 #include "control/report/failures.h"
 #include "control/report/flow_csv.h"
@@ -254,6 +256,17 @@ std::string log_of(lab::Session& session) {
   return log;
 }
 
+// Whatever ends one of several processes ends all.
+report::Report run_together(lab::Session& session, Peers* peers) {
+  try {
+    return session.run(interrupted);
+  } catch (const std::exception& error) {
+    if (peers == nullptr) throw;
+    fmt::print(stderr, "railyard: process {}: {}\n", peers->self(), error.what());
+    peers->abort(kFailed);
+  }
+}
+
 ExitCode exit_code_of(const report::Report& report) {
   if (!report.audit.balanced) return kUnbalanced;
   if (report.run.interrupted) return kFailed;
@@ -261,23 +274,71 @@ ExitCode exit_code_of(const report::Report& report) {
   return report::unexpected_failures(report).empty() ? kOk : kUnverified;
 }
 
-int run(const RunOptions& o) {
+// Takes a step in which each of several processes may fail: then all end, and one says why.
+template <class Step>
+void together(Peers* peers, Step step) {
+  if (peers == nullptr) return step();
+  std::exception_ptr error;
+  try {
+    step();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lab::meet(*peers, error);
+}
+
+spec::Lab load(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
   for (const std::string& text : o.faults) spec.faults.push_back(spec::parse_fault(spec, text, "--fault"));
   add_expectations(o.expect, o.sets.empty(), spec);
+  return spec;
+}
+
+// What one process alone can do.
+void check_parts(const RunOptions& o) {
+  for (const auto& [is_set, option] : {std::pair{o.web, "--web"}, std::pair{o.profile, "--profile"}})
+    if (is_set) throw CLI::ValidationError(option, "cannot be used with several processes");
+}
+
+// The other processes only run their devices. What --trace asks of the lab, they do too.
+RunOptions without_results(RunOptions o) {
+  o.quiet = true;
+  o.json = false;
+  for (std::string* file : {&o.report_dir, &o.junit, &o.flow_csv, &o.steps, &o.requests, &o.fault_log, &o.trace})
+    file->clear();
+  return o;
+}
+
+int run(const RunOptions& asked) {
+  const std::unique_ptr<Peers> peers = lab::join_processes();
+  std::optional<spec::Lab> loaded;
+  together(peers.get(), [&] {
+    if (peers != nullptr) check_parts(asked);
+    loaded = load(asked);
+  });
+  const bool speaks = peers == nullptr || peers->self() == 0;
+  if (peers != nullptr) {
+    lab::meet(*peers, nullptr, std::string(lab::version()), "version of railyard");
+    lab::meet(*peers, nullptr, spec::lab_digest(*loaded), "fabric");
+  }
+  spec::Lab spec = std::move(*loaded);
+  const RunOptions o = speaks ? asked : without_results(asked);
   const bool captures = std::ranges::any_of(o.captures, [](const std::string& c) { return c.ends_with("=-"); });
-  const std::string taker = taker_of_standard_output({{"--capture", captures ? "-" : ""},
-                                                      {"--junit", o.junit},
-                                                      {"--series", o.series},
-                                                      {"--flow-series", o.flow_series},
-                                                      {"--flow-csv", o.flow_csv},
-                                                      {"--steps", o.steps},
-                                                      {"--requests", o.requests},
-                                                      {"--trace", o.trace},
-                                                      {"--metrics", o.metrics},
-                                                      {"--int", o.int_file},
-                                                      {"--fault-log", o.fault_log}},
-                                                     o.json);
+  std::string taker;
+  if (speaks)
+    taker = taker_of_standard_output({{"--capture", captures ? "-" : ""},
+                                      {"--junit", o.junit},
+                                      {"--series", o.series},
+                                      {"--flow-series", o.flow_series},
+                                      {"--flow-csv", o.flow_csv},
+                                      {"--steps", o.steps},
+                                      {"--requests", o.requests},
+                                      {"--trace", o.trace},
+                                      {"--metrics", o.metrics},
+                                      {"--int", o.int_file},
+                                      {"--fault-log", o.fault_log}},
+                                     o.json);
+  lab::SessionOptions options;
   // Before the run, which would be lost otherwise.
   std::optional<ResultFile> junit, flow_csv, steps, requests, trace, fault_log;
   if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
@@ -286,12 +347,12 @@ int run(const RunOptions& o) {
   if (!o.requests.empty()) requests.emplace(o.requests, "--requests");
   if (!o.trace.empty()) trace.emplace(o.trace, "--trace");
   if (!o.fault_log.empty()) fault_log.emplace(o.fault_log, "--fault-log");
+  options.peers = peers.get();
   // With its fix it does not show any more what the file says.
   const std::vector<std::string>& fix = spec.diagnosis.set;
   const auto is_set = [&](const std::string& set) { return std::ranges::find(o.sets, set) != o.sets.end(); };
   if (!fix.empty() && std::ranges::all_of(fix, is_set)) spec.diagnosis = {};
   Progress progress(!o.quiet);
-  lab::SessionOptions options;
   options.spec_file = o.file;
   options.command = command_of(o);
   options.lab_digest = spec::lab_digest(spec);
@@ -325,7 +386,9 @@ int run(const RunOptions& o) {
   };
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  lab::Session session(std::move(spec), std::move(options));
+  std::optional<lab::Session> made;
+  together(peers.get(), [&] { made.emplace(std::move(spec), std::move(options)); });
+  lab::Session& session = *made;
   std::optional<daemon::RunPage> page;
   if (o.web) {
     if (live) throw CLI::ValidationError("--web", "needs the virtual clock; `railyard up --web` shows a live lab");
@@ -337,7 +400,8 @@ int run(const RunOptions& o) {
     if (session.in_band().running() && o.int_file.empty())
       session.write_int((std::filesystem::path(o.report_dir) / "int.jsonl").string(), "--report");
   }
-  const report::Report report = session.run(interrupted);
+  const report::Report report = run_together(session, peers.get());
+  if (!speaks) return kOk;
   if (page) page->end();
   progress.clear();
   const bool kept = !o.report_dir.empty();

@@ -7,6 +7,7 @@
 #include "dataplane/base/assert.h"
 #include "dataplane/base/hash.h"
 #include "dataplane/base/planted_bug.h"
+#include "dataplane/base/state_archive.h"
 
 namespace railyard {
 namespace {
@@ -460,6 +461,29 @@ void CollectiveRank::apply(Instant now, const Arrival& arrival) {
     contributors_.set(s, arrival.sum);
   }
   done(now, arrival.step);
+}
+
+// ---- Run by another process -----------------------------------------------------------------------------------------
+
+// Literals are elsewhere in each process.
+void CollectiveRank::exchange_figures(StateArchive& archive) {
+  RankTraffic traffic = this->traffic();
+  struct Failed {
+    std::uint32_t connection;
+    Instant at;
+  };
+  std::optional<Failed> failed;
+  if (failure_ && !archive.reads()) {
+    failed = {failure_->connection, failure_->at};
+    told_what_ = failure_->what;
+    told_status_ = failure_->status;
+  }
+  archive(repeat_, running_, states_, started_, finished_, message_times_, wrong_, wrong_messages_, messages_, octets_,
+          computed_, scale_up_, traffic, told_what_, told_status_, failed);
+  if (record_) archive(*record_);
+  if (!archive.reads()) return;
+  told_traffic_ = traffic;
+  if (failed) failure_ = Failure{failed->connection, told_what_, told_status_, failed->at};
 }
 
 }  // namespace railyard

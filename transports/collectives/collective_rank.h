@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -104,7 +105,7 @@ class CollectiveRank {
   // When its steps began and ended; nullptr: nobody asked (CollectiveConfig::recorded_steps).
   const StepRecord* record() const noexcept { return record_ ? &*record_ : nullptr; }
   // What its messages took of the network.
-  virtual RankTraffic traffic() const noexcept = 0;
+  RankTraffic traffic() const noexcept { return told_traffic_ ? *told_traffic_ : own_traffic(); }
 
   // How long its messages took from being handed to the carrier until they were acknowledged, ps. Not those within its
   // host.
@@ -121,6 +122,9 @@ class CollectiveRank {
     Instant at{};
   };
   const std::optional<Failure>& failure() const noexcept { return failure_; }
+
+  // What anybody may ask of it while the engine rests: told by the process that runs it, taken by others.
+  void exchange_figures(StateArchive& archive);
 
  protected:
   // `memory`: of its NIC, where its data are registered. nullptr: nowhere, and source() is not to be used.
@@ -143,6 +147,7 @@ class CollectiveRank {
   };
   // There is always room: no step is posted twice in a repeat.
   virtual void post(Instant now, const Outgoing& message) = 0;
+  virtual RankTraffic own_traffic() const noexcept = 0;
   // An empty message. False: there is no room now; it is asked again after on_sent() of this connection.
   virtual bool post_credit(Instant now, std::uint32_t connection) = 0;
 
@@ -292,6 +297,9 @@ class CollectiveRank {
   std::uint64_t messages_ = 0;
   std::uint64_t octets_ = 0;
   std::optional<Failure> failure_;
+  std::optional<RankTraffic> told_traffic_;  // by the process that runs it; and what its failure_ says
+  std::string told_what_;
+  std::string told_status_;
   ScaleUp* pipe_ = nullptr;
   std::uint32_t port_in_host_ = 0;
   std::optional<ScaleUpCounters> scale_up_;

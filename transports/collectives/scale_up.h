@@ -29,6 +29,7 @@
 #include "dataplane/base/device_wake.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/shared_work.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
@@ -48,6 +49,9 @@ struct ScaleUpCounters {
   std::uint64_t octets = 0;
   Duration busy{};    // octets over the rate
   Histogram latency;  // ps, of first octets
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) { archive(messages, octets, busy, latency); }
 };
 
 class ScaleUp final : public SharedWork {

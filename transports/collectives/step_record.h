@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dataplane/base/state_archive.h"
 #include "dataplane/base/time.h"
 
 namespace railyard {
@@ -42,6 +43,9 @@ class StepRecord {
   // Repeats that it has times of.
   std::size_t repeats() const noexcept { return std::min<std::size_t>(begun_, repeats_); }
   const StepTimes& at(std::size_t repeat, std::uint32_t step) const noexcept { return times_[repeat * steps_ + step]; }
+
+  // What has been recorded, to or from another process.
+  void exchange(StateArchive& archive) { archive(begun_, times_); }
 
  private:
   std::size_t steps_;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dataplane/base/counter.h"
+#include "dataplane/base/state_archive.h"
 #include "transports/uet/wire/encapsulation.h"
 #include "transports/uet/wire/malformed.h"
 #include "transports/uet/wire/nack_code.h"
@@ -62,6 +63,14 @@ struct Counters {
   Counter ecn_marked_packets;   // received
   Counter ecn_marked_acks;      // received, that is, packets of ours that were marked
   Counter placed_out_of_order;  // packets taken while others before them were missing
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) {
+    archive(sent_packets, sent_payload_octets, received_packets, taken_packets, dropped, malformed, not_uet, pdcs_opened,
+            pdcs_closed, pdcs_failed, acks_sent, acks_received, nacks_sent, nacks_received, retransmitted_packets,
+            retransmission_timeouts, inferred_losses, probes_sent, ecn_marked_packets, ecn_marked_acks,
+            placed_out_of_order);
+  }
 
   std::uint64_t drops(Drop reason) const noexcept { return dropped[static_cast<std::size_t>(reason)].read(); }
   std::uint64_t all_drops() const noexcept {

@@ -340,4 +340,10 @@ void Engine::close_all(Instant now) {
   });
 }
 
+void Engine::exchange_figures(StateArchive& archive) {
+  Told told{pdcs(), open_messages()};
+  archive(fep_.counters, told);
+  if (archive.reads()) told_ = told;
+}
+
 }  // namespace railyard::uet

@@ -168,7 +168,7 @@ class Engine {
 
   const Counters& counters() const noexcept { return fep_.counters; }
   const EngineConfig& config() const noexcept { return fep_.config; }
-  std::size_t pdcs() const noexcept { return table_.live(); }
+  std::size_t pdcs() const noexcept { return told_ ? told_->pdcs : table_.live(); }
   // Those that were named here, and those that were heard first.
   std::size_t peers() const noexcept { return fep_.peers.size(); }
   // nullptr: there is no such PDC.
@@ -183,9 +183,18 @@ class Engine {
   // Messages that are posted and not complete.
   std::size_t open_sends() const noexcept { return initiator_.open_messages(); }
   // The same, and those that are received and not matched.
-  std::size_t open_messages() const noexcept { return initiator_.open_messages() + target_.open_messages(); }
+  std::size_t open_messages() const noexcept {
+    return told_ ? told_->open_messages : initiator_.open_messages() + target_.open_messages();
+  }
+
+  // Counters, and how much is open: told by the process that runs it, taken by others.
+  void exchange_figures(StateArchive& archive);
 
  private:
+  struct Told {
+    std::size_t pdcs = 0;
+    std::size_t open_messages = 0;
+  };
   // A NACK, or the ACK of a close, of a PDC that is not there.
   struct Reply {
     PeerId peer{};
@@ -429,6 +438,7 @@ class Engine {
   Instant waiting_until_ = Instant::never();  // when they are tried again, if that is known
   std::vector<std::uint32_t> again_;
   std::size_t strangers_ = 0;  // peers that were heard and that nobody here has named
+  std::optional<Told> told_;   // by the process that runs it
 };
 
 }  // namespace railyard::uet

@@ -77,7 +77,7 @@ QpCounters RoceRank::counters() const noexcept {
   return sum;
 }
 
-RankTraffic RoceRank::traffic() const noexcept {
+RankTraffic RoceRank::own_traffic() const noexcept {
   const QpCounters c = counters();
   return {.packets = c.data_packets,
           .retransmitted_packets = c.retransmitted_packets,

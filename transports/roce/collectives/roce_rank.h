@@ -20,12 +20,13 @@ class RoceRank final : public CollectiveRank {
   // Whether there were any, at any of its NICs.
   bool take_completions(Instant now);
 
-  RankTraffic traffic() const noexcept override;
   // Of its QPs together.
   QpCounters counters() const noexcept;
 
  private:
   friend class CollectiveConnection;
+
+  RankTraffic own_traffic() const noexcept override;
 
   // This end, and what is known of the other.
   struct Connection {

@@ -430,6 +430,7 @@ void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {
 }
 
 QpCounters FlowEndpoint::counters(std::size_t i) const noexcept {
+  if (flows_[i].told) return *flows_[i].told;
   QpCounters sum;
   for (const std::uint32_t lane : flows_[i].lanes) sum += engine().qp(lanes_[lane].qp)->info.counters;
   return sum;
@@ -438,6 +439,17 @@ QpCounters FlowEndpoint::counters(std::size_t i) const noexcept {
 TxFlowCounters FlowEndpoint::sent(std::size_t i) const noexcept {
   const QpCounters c = counters(i);
   return {c.data_packets, c.data_octets, c.first_data};
+}
+
+void FlowEndpoint::exchange_figures(StateArchive& archive) {
+  for (std::size_t i = 0; i < flows_.size(); ++i) {
+    Flow& f = flows_[i];
+    if (!archive.reads()) f.latencies.flush(f.received.latency);
+    QpCounters qps = counters(i);
+    archive(f.config.start, f.received, f.messages, f.verified, qps);
+    if (archive.reads()) f.told = qps;
+  }
+  archive(rank_latency_);
 }
 
 }  // namespace railyard::roce

@@ -20,6 +20,7 @@
 #include "dataplane/base/flow_listener.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/ring_queue.h"
+#include "dataplane/base/state_archive.h"
 #include "transports/base/recent_numbers.h"
 #include "transports/collectives/rank_host.h"
 #include "transports/roce/collectives/roce_rank.h"
@@ -40,6 +41,11 @@ struct MessageCounters {
   Instant last_error{};  // when the last one with an error completed
   Instant last{};        // when the last one completed
   Histogram latency;     // ps from post to completion
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) {
+    archive(posted, completed, octets, errors, status, failed_at, last_error, last, latency);
+  }
 };
 
 class FlowEndpoint final : public Endpoint, public RankHost {
@@ -96,6 +102,10 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   QpCounters counters(std::size_t i) const noexcept;
   TxFlowCounters sent(std::size_t i) const noexcept;
 
+  // What is counted of its flows and ranks' packets, and when flows began: told by the process that runs it, taken by
+  // others.
+  void exchange_figures(StateArchive& archive);
+
  private:
   friend class FlowConnection;
 
@@ -132,6 +142,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     mutable RxFlowCounters received;  // all but what waits there
     alignas(64) MessageCounters messages;
     std::uint64_t verified = 0;
+    std::optional<QpCounters> told;  // of its QPs, by the process that runs it
   };
   // One QP of a flow, this end.
   struct Lane {

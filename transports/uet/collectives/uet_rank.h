@@ -56,9 +56,9 @@ class UetRank final : public CollectiveRank {
   void note_marked() noexcept { ++traffic_.ecn_marked; }
   void note_out_of_order() noexcept { ++traffic_.out_of_order; }
   const std::vector<ContextId>& contexts(std::uint32_t nic) const noexcept { return nics_[nic].contexts; }
-  RankTraffic traffic() const noexcept override { return traffic_; }
 
  private:
+  RankTraffic own_traffic() const noexcept override { return traffic_; }
   struct Connection {
     std::uint32_t nic = 0;
     std::optional<std::uint8_t> data_class{};  // nothing: its NIC's

@@ -405,4 +405,10 @@ void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {
       uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, rate / flow.config.qps, lane.data_class);
 }
 
+void FlowEndpoint::exchange_figures(StateArchive& archive) {
+  for (Flow& f : flows_) archive(f.config.start, f.received, f.messages, f.sent, f.verified);
+  archive(rank_latency_);
+  engine().exchange_figures(archive);
+}
+
 }  // namespace railyard::uet

@@ -20,6 +20,7 @@
 #include "dataplane/base/flow_counters.h"
 #include "dataplane/base/flow_listener.h"
 #include "dataplane/base/histogram.h"
+#include "dataplane/base/state_archive.h"
 #include "transports/collectives/rank_host.h"
 #include "transports/uet/collectives/uet_rank.h"
 #include "transports/uet/flows/flow_config.h"
@@ -43,6 +44,11 @@ struct MessageCounters {
   Instant last_error{};  // when the last one with an error completed
   Instant last{};        // when the last one completed
   Histogram latency;     // ps from post to completion
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) {
+    archive(posted, completed, octets, errors, status, code, failed_at, last_error, last, latency);
+  }
 };
 
 // Packets with payload that one end of a flow has sent.
@@ -104,6 +110,10 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     const FlowPackets& p = flows_[i].sent;
     return {p.packets, p.octets, p.first};
   }
+
+  // What is counted of its flows and of the NIC, and when flows began: told by the process that runs it, taken by
+  // others.
+  void exchange_figures(StateArchive& archive);
 
  private:
   friend class FlowConnection;

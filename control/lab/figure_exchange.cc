@@ -1,0 +1,123 @@
+#include "control/lab/figure_exchange.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace railyard::lab {
+
+FigureExchange::FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, const Parts& parts)
+    : lab_(lab), engine_(engine), faults_(faults), parts_(parts) {
+  std::set<const TrafficGenerator*> known;
+  const auto add = [&](TrafficGenerator* generator, const spec::PortName& nic) {
+    if (generator != nullptr && known.insert(generator).second)
+      generators_.push_back({generator, lab_.device(nic.node).id()});
+  };
+  for (const build::Flow& f : lab_.flows()) {
+    add(f.sender, f.plan.source);
+    add(f.receiver, f.plan.destination);
+  }
+}
+
+void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process) {
+  const auto is_its = [&](DeviceId device) { return parts_.part_of[device.index()] == process; };
+  const auto is_at = [&](const spec::PortName& nic) { return is_its(lab_.device(nic.node).id()); };
+  for (const auto& device : lab_.fabric().devices())
+    if (is_its(device->id())) device->exchange_figures(archive);
+  for (const Generator& g : generators_)
+    if (is_its(g.device)) g.generator->exchange_figures(archive);
+  for (const build::RoceNics::Named& nic : lab_.roce_nics())
+    if (is_at(nic.name)) nic.endpoint->exchange_figures(archive);
+  for (const build::UetNics::Named& nic : lab_.uet_nics())
+    if (is_at(nic.name)) nic.endpoint->exchange_figures(archive);
+  for (const build::Collective& c : lab_.collectives())
+    for (std::size_t r = 0; r < c.ranks.size(); ++r)
+      if (is_at(c.nics[r])) c.ranks[r]->exchange_figures(archive);
+  if (build::FlowTriggers* const triggers = lab_.triggers()) triggers->exchange_figures(archive, is_its);
+  faults_.exchange_figures(archive, is_its);
+}
+
+void FigureExchange::exchange() {
+  StateArchive mine;
+  exchange_figures(mine, parts_.peers->self());
+  const auto given = parts_.peers->give_all(mine.take());
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    if (p == parts_.peers->self()) continue;
+    StateArchive in{std::span(given[p])};
+    exchange_figures(in, p);
+  }
+}
+
+void FigureExchange::exchange_with_packets() {
+  exchange();
+  StateArchive mine;
+  lab_.fabric().exchange_packets(mine);
+  const auto given = parts_.peers->give_all(mine.take());
+  lab_.fabric().forget_packets_elsewhere();
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    if (p == parts_.peers->self()) continue;
+    StateArchive in{std::span(given[p])};
+    lab_.fabric().exchange_packets(in);
+  }
+}
+
+// Counters that were taken have a name.
+std::size_t FigureExchange::complete(report::Snapshot& counters) const {
+  std::map<std::size_t, DeviceCounters> taken;
+  for (std::size_t d = 0; d < counters.size(); ++d)
+    if (!counters[d].name.empty()) taken.emplace(d, counters[d]);
+  StateArchive mine;
+  mine(taken);
+  const auto given = parts_.peers->give_all(mine.take());
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    if (p == parts_.peers->self()) continue;
+    StateArchive in{std::span(given[p])};
+    in(taken);
+    for (auto& [d, of_one] : taken) counters.at(d) = std::move(of_one);
+  }
+  return static_cast<std::size_t>(
+      std::ranges::count_if(counters, [](const DeviceCounters& c) { return !c.name.empty(); }));
+}
+
+std::vector<report::ProcessReport> FigureExchange::costs(report::ProcessReport mine) const {
+  const std::size_t self = parts_.peers->self();
+  mine.devices = static_cast<int>(std::ranges::count(parts_.part_of, self));
+  mine.frames_sent = engine_.boundary()->frames();
+  mine.bytes_sent = engine_.boundary()->octets();
+  StateArchive archive;
+  archive(mine);
+  const auto given = parts_.peers->give_all(archive.take());
+  std::vector<report::ProcessReport> all(given.size());
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    if (p == self) {
+      all[p] = mine;
+      continue;
+    }
+    StateArchive in{std::span(given[p])};
+    in(all[p]);
+  }
+  return all;
+}
+
+void check_runs_in_parts(const spec::Lab& lab) {
+  const auto refuse = [](const std::string& what) {
+    throw std::invalid_argument(fmt::format("several processes: {}", what));
+  };
+  if (lab.run.clock != spec::Clock::kVirtual) refuse("run.clock is wall; expected virtual");
+  if (lab.probe) refuse("the lab has `probe`; expected a lab without probes");
+  if (lab.run.in_band) refuse("in-band telemetry (run.int, --int) is recorded by one process only");
+  for (const spec::NodeSpec& node : lab.nodes) {
+    if (node.agent) refuse(fmt::format("{} is an agent's host; expected built-in hosts", node.name));
+    for (std::size_t n = 0; n < node.nics.size(); ++n)
+      if (!std::holds_alternative<std::monostate>(node.nics[n].attach))
+        refuse(fmt::format("{}:{} is attached; expected built-in hosts", node.name, n + 1));
+  }
+  for (const spec::TrafficSpec& t : lab.traffic)
+    if (t.is_rping()) refuse(fmt::format("traffic {} is rping; expected flows of the generator, RoCE or UET", t.name));
+}
+
+}  // namespace railyard::lab

@@ -1,0 +1,53 @@
+// What processes that run one lab together (dataplane/run/peers.h) tell each other of it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "control/fault/faults.h"
+#include "control/report/report.h"
+#include "dataplane/run/engine.h"
+#include "dataplane/run/peers.h"
+
+namespace railyard::lab {
+
+// Each process has the whole lab and runs a part of its devices. Whoever looks at the lab at an instant, such as a
+// report, finds in each of them what he would find if that process ran all devices: after figures have been exchanged.
+// All processes call the same functions at the same instants, while the engine rests.
+class FigureExchange {
+ public:
+  // All of them outlive it.
+  FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, const Parts& parts);
+
+  // Devices, flows, collectives, faults, triggers.
+  void exchange();
+  // The same, and the packets in the fabric.
+  void exchange_with_packets();
+  // Adds the counters that others have taken of their devices. Returns of how many devices there are any now.
+  std::size_t complete(report::Snapshot& counters) const;
+  // What each process has cost. `mine`: this one's, without what the engine knows.
+  std::vector<report::ProcessReport> costs(report::ProcessReport mine) const;
+
+ private:
+  void exchange_figures(StateArchive& archive, std::size_t process);
+
+  build::BuiltLab& lab_;
+  Engine& engine_;
+  fault::Faults& faults_;
+  const Parts& parts_;
+  struct Generator {
+    TrafficGenerator* generator;
+    DeviceId device;
+  };
+  std::vector<Generator> generators_;  // each once
+};
+
+// Throws std::invalid_argument for what one process alone can run: the wall clock, and labs in which something other
+// than flows and collectives of built-in hosts sends, or that are probed or record in-band telemetry.
+void check_runs_in_parts(const spec::Lab& lab);
+
+}  // namespace railyard::lab
