@@ -1,5 +1,6 @@
 #include "dataplane/run/boundary.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -43,7 +44,9 @@ Boundary::Boundary(Fabric& fabric, const Parts& parts, PacketPools& pools)
   }
 }
 
-void Boundary::pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out) {
+Instant Boundary::pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out) {
+  const InFlight* const first = fifo.front();
+  const Instant earliest = first != nullptr ? first->effect : Instant::never();  // effects do not go back
   for (; const InFlight* f = fifo.front(); fifo.pop()) {
     Packet& p = *f->packet;
     Head head{channel, control, f->effect, f->start, static_cast<std::uint32_t>(octets_of(p))};
@@ -55,19 +58,23 @@ void Boundary::pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, St
     octets_ += out.written().size() - before;
     pools_[p.home].release(&p);
   }
+  return earliest;
 }
 
-void Boundary::pack(std::vector<StateArchive>& out) {
+Instant Boundary::pack(std::vector<StateArchive>& out) {
+  Instant earliest = Instant::never();
   for (std::size_t w = 0; w < rung_.size(); ++w)
     for (std::uint64_t rung = rung_[w].take(); rung != 0; rung &= rung - 1) {
       const auto bit = static_cast<std::size_t>(std::countr_zero(rung));
       const std::uint32_t channel = outgoing_[w * kChannelsOfWord + bit / 2];
       Channel& c = fabric_.channels()[channel];
-      pack(bit % 2 == 0 ? c.data : c.control, channel, bit % 2 != 0, out[parts_.part_of[c.receiver.index()]]);
+      earliest = std::min(earliest, pack(bit % 2 == 0 ? c.data : c.control, channel, bit % 2 != 0,
+                                         out[parts_.part_of[c.receiver.index()]]));
     }
   Head end;
   for (std::size_t p = 0; p < out.size(); ++p)
     if (p != parts_.peers->self()) out[p].octets(&end, sizeof end);
+  return earliest;
 }
 
 bool Boundary::take(StateArchive& in, const std::function<PacketPool&(DeviceId)>& pool_of) {

@@ -25,8 +25,9 @@ class Boundary {
 
   // Channels that leave this process. Frames that they hold are packed and given back to their pools.
   bool leaves(std::size_t channel) const noexcept { return leaves_[channel]; }
-  // Adds what has been sent to devices of process p since the last time to out[p].
-  void pack(std::vector<StateArchive>& out);
+  // Adds what has been sent to devices of process p since the last time to out[p]. Returns the earliest effect of it;
+  // Instant::never(): nothing was sent.
+  Instant pack(std::vector<StateArchive>& out);
   // Takes what pack() of another process has added for this one. `pool_of`: where its receiver takes packets from. False:
   // packet memory is short.
   bool take(StateArchive& in, const std::function<PacketPool&(DeviceId)>& pool_of);
@@ -36,7 +37,7 @@ class Boundary {
   std::uint64_t octets() const noexcept { return octets_; }
 
  private:
-  void pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out);
+  Instant pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out);
 
   Fabric& fabric_;
   const Parts& parts_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/run/placement.h"
 #include "dataplane/run/processors.h"
 
@@ -212,7 +213,7 @@ void Engine::merge() noexcept {
 }
 
 // What the processes have to tell each other of a window that is over: what was noted, what happened to links and
-// devices, and frames.
+// devices, frames, and when there is something to do again.
 void Engine::exchange() {
   Peers& peers = *config_.parts.peers;
   std::vector<TopologyEvent> events;
@@ -223,9 +224,12 @@ void Engine::exchange() {
   std::vector<StateArchive> out(peers.count());
   for (std::size_t p = 0; p < out.size(); ++p)
     if (p != peers.self()) out[p] = noted;
-  boundary_->pack(out);
+  Instant next = std::min(own_next(), boundary_->pack(out));
   std::vector<std::vector<std::byte>> octets;
-  for (StateArchive& a : out) octets.push_back(a.take());
+  for (std::size_t p = 0; p < out.size(); ++p) {
+    if (p != peers.self()) out[p](next);
+    octets.push_back(out[p].take());
+  }
   const auto given = peers.exchange(std::move(octets));
   for (std::size_t p = 0; p < given.size(); ++p) {
     if (p == peers.self()) continue;
@@ -235,7 +239,11 @@ void Engine::exchange() {
     contexts_[0]->topology_events.insert(contexts_[0]->topology_events.end(), events.begin(), events.end());
     // pools_ know if it was not enough.
     if (!boundary_->take(in, [this](DeviceId d) -> PacketPool& { return pool_of(d); })) return;
+    Instant its;
+    in(its);
+    next = std::min(next, its);
   }
+  agreed_ = next;  // unless somebody has something done meanwhile: wake_all()
 }
 
 void Engine::after_windows(const void* owner, std::function<void()> look) {

@@ -36,7 +36,7 @@ class AgentRank final : public CollectiveRank, public AgentTask {
   bool failed() const noexcept override { return !failure_.empty(); }
   nlohmann::json result(Verbs& verbs, std::string_view type, const std::string& failure) const override;
   std::string summary() const override;
-  RankTraffic traffic() const noexcept override { return {}; }  // the device's counters say it
+  RankTraffic own_traffic() const noexcept override { return {}; }  // the device's counters say it
 
  private:
   struct Connection {
