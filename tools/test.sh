@@ -98,11 +98,12 @@ fi
 
 step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 66)"
 
+all=()
+[[ $mode == --all ]] && all=(--all)
+step "one lab in several processes" "$root/tests/processes/run.sh" "${all[@]+"${all[@]}"}"
 step "installed tree" "$root/tests/install/run.sh"
 step "the README's commands" "$root/tests/readme/run.sh"
 step "docs/python.md" "$root/tests/docs/python.sh"
-all=()
-[[ $mode == --all ]] && all=(--all)
 step "tutorials and pages of docs/" "$root/tests/docs/pages.py" "${all[@]+"${all[@]}"}"
 step "the live page in a browser" "$root/tests/web/run.sh" "${all[@]+"${all[@]}"}"
 incidents=(--seeds 1 --healthy 10 --pairs 5)

@@ -9,7 +9,7 @@
 
 namespace railyard::lab {
 
-// Another process has said what is wrong, or will: this one ends without a word.
+// Another process says what is wrong: this one ends without a word.
 class SaidElsewhere : public std::exception {
  public:
   const char* what() const noexcept override { return "another process says why"; }

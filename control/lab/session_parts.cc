@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,38 @@
 #include "dataplane/run/placement.h"
 
 namespace railyard::lab {
+namespace {
+
+// The first process says who runs what: METIS draws from the C library's generator, which may be another elsewhere.
+std::vector<std::uint16_t> agreed_parts(const Fabric& fabric, Peers& peers) {
+  std::vector<std::uint16_t> part_of;
+  std::string error;
+  if (peers.self() == 0) {
+    try {
+      part_of = split_devices(fabric, peers.count());
+    } catch (const std::invalid_argument& e) {
+      error = e.what();
+    }
+  }
+  StateArchive mine;
+  mine(part_of, error);
+  const auto given = peers.give_all(mine.take());
+  if (peers.self() != 0) {
+    StateArchive in{std::span(given[0])};
+    in(part_of, error);
+  }
+  if (!error.empty()) throw std::invalid_argument(error);
+  return part_of;
+}
+
+}  // namespace
 
 // Before anything is opened. All look at the lab at the same instants, so all make series and metrics, and only the
 // first keeps them.
 void Session::split() {
   if (options_.peers == nullptr) return;
   check_runs_in_parts(lab_->spec());
-  parts_ = {options_.peers, split_devices(lab_->fabric(), options_.peers->count())};
+  parts_ = {options_.peers, agreed_parts(lab_->fabric(), *options_.peers)};
   if (options_.peers->self() == 0) return;
   constexpr const char* kNowhere = "/dev/null";
   if (options_.series) {

@@ -1,11 +1,12 @@
 // Processes of one run (dataplane/run/peers.h) as threads of a test.
 #pragma once
 
-#include <barrier>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -19,9 +20,22 @@ class ThreadPeers final : public Peers {
  public:
   // What they share.
   struct Room {
-    explicit Room(std::size_t count)
-        : meeting(static_cast<std::ptrdiff_t>(count)), mail(count, std::vector<std::vector<std::byte>>(count)), said(count) {}
-    std::barrier<> meeting;
+    explicit Room(std::size_t count) : mail(count, std::vector<std::vector<std::byte>>(count)), said(count) {}
+    void meet() {
+      std::unique_lock lock(mutex);
+      const std::uint64_t meeting = meetings;
+      if (++here == said.size()) {
+        here = 0;
+        ++meetings;
+        all_here.notify_all();
+      } else {
+        all_here.wait(lock, [&] { return meetings != meeting; });
+      }
+    }
+    std::mutex mutex;
+    std::condition_variable all_here;
+    std::size_t here = 0;
+    std::uint64_t meetings = 0;
     std::vector<std::vector<std::vector<std::byte>>> mail;  // by sender and receiver
     std::vector<std::int64_t> said;
   };
@@ -30,19 +44,19 @@ class ThreadPeers final : public Peers {
 
   std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> out) override {
     room_.mail[self()] = std::move(out);
-    room_.meeting.arrive_and_wait();
+    room_.meet();
     std::vector<std::vector<std::byte>> in(count());
     for (std::size_t p = 0; p < count(); ++p)
       if (p != self()) in[p] = std::move(room_.mail[p][self()]);
-    room_.meeting.arrive_and_wait();
+    room_.meet();
     return in;
   }
   std::int64_t least(std::int64_t mine) override {
     room_.said[self()] = mine;
-    room_.meeting.arrive_and_wait();
+    room_.meet();
     std::int64_t all = mine;
     for (const std::int64_t said : room_.said) all = said < all ? said : all;
-    room_.meeting.arrive_and_wait();
+    room_.meet();
     return all;
   }
   void abort(int) override { throw std::runtime_error("aborted"); }

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ using Json = nlohmann::ordered_json;
 struct Scenario {
   std::string name;
   std::string text;
+
+  friend void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 };
 
 // Each is about one thing that processes have to tell each other.
@@ -95,6 +99,7 @@ Json comparable(const report::Report& report) {
   Json j = report.value();
   for (const char* cost : {"cpu_seconds", "wall_seconds", "peak_rss_bytes", "processes"}) j["engine"].erase(cost);
   j["run"].erase("workers");
+  j["summary"].erase("cpu_seconds");
   return j;
 }
 
@@ -133,11 +138,10 @@ TEST_P(SeveralProcesses, ReportWhatOneReports) {
         reports[peers.self()] = comparable(r);
         frames[peers.self()] = r.engine.processes.at(peers.self()).frames_sent;
       });
-      for (std::size_t p = 0; p < count; ++p) {
-        EXPECT_EQ(alone, reports[p]) << "process " << p << " of " << count << ", " << workers << " workers each\n"
-                                     << differences(alone, reports[p]);
-        EXPECT_GT(frames[p], 0u) << "nothing has left process " << p << " of " << count;
-      }
+      EXPECT_GT(std::accumulate(frames.begin(), frames.end(), std::uint64_t{0}), 100u) << count << " processes";
+      for (std::size_t p = 0; p < count; ++p)
+        EXPECT_TRUE(alone == reports[p]) << "process " << p << " of " << count << ", " << workers << " workers each\n"
+                                         << differences(alone, reports[p]);
     }
 }
 
@@ -150,7 +154,7 @@ TEST(SeveralProcesses, WriteTheFilesOfOne) {
   const auto options_for = [&](const std::string& who) {
     SessionOptions o;
     o.series = {dir / (who + "-queues.csv"), Duration{5'000'000}, dir / (who + "-flows.csv")};
-    o.metrics = {dir / (who + "-metrics.txt"), Duration{20'000'000}};
+    o.metrics = {dir / (who + "-metrics.txt"), Duration{20'000'000}, 50};
     for (const char* port : {"h1:1", "leaf1:4", "leaf4:1", "spine2:3"})
       o.captures.push_back({*spec::parse_port_name(port), dir / (who + "-" + port + ".pcapng")});
     return o;
