@@ -2,6 +2,7 @@
 #
 #   railyard           the programs, labs, documents, completion, man pages
 #   railyard-softroce  the SoftRoCE guests of labs with `attach: vm`
+#   railyard-mpi       the plug-in for runs in several processes, where MPI is there to build it
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME railyard)
 set(CPACK_PACKAGE_VENDOR "Railyard")
@@ -14,6 +15,9 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXE
 # A package for each component.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL railyard softroce)
+if(TARGET railyard_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
@@ -43,5 +47,12 @@ Railyard.")
 set(CPACK_DEBIAN_SOFTROCE_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_SOFTROCE_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_SOFTROCE_PACKAGE_DEPENDS "railyard (>= ${PROJECT_VERSION}), qemu-system-x86, xz-utils, binutils, gcc")
+
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME railyard-mpi)
+set(CPACK_DEBIAN_MPI_DESCRIPTION
+"Runs of Railyard in virtual time in several processes, on one machine or
+many: mpirun -n 4 railyard run FILE.")
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "railyard (= ${PROJECT_VERSION}), openmpi-bin")
 
 include(CPack)

@@ -401,6 +401,8 @@ if is_wanted vhost; then
     cp "$work/lab.figures" "$work/figures"; row "  railyard, $octets octets" cycles/packet -
     paste "$work/lab.figures" "$work/pmd.figures" | awk '{ print $1 - $2 }' >"$work/figures"
     row "  difference, $octets octets (at most one hop)" cycles/packet '<= 500'
+    paste "$work/lab.figures" "$work/pmd.figures" | awk '{ print $1 / $2 }' >"$work/figures"
+    row "  ratio to testpmd, $octets octets" x -
   done
 fi
 if is_wanted memif; then

@@ -129,6 +129,8 @@ class Page:
             (bin_folder / name).symlink_to(options.railyard.parent / name)
         self.env["PATH"] = f"{bin_folder}:{os.environ['PATH']}"
         self.env.pop("RAILYARD_LAB", None)
+        # Open MPI starts nothing as root, and no more processes than there are processors, unless told to.
+        self.env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
         # As in a clone, but what commands write stays out of it.
         for name in ("topologies", "tools"):
             (self.work / name).symlink_to(ROOT / name)
