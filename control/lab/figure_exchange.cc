@@ -23,11 +23,15 @@ FigureExchange::FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faul
   }
 }
 
+void FigureExchange::exchange_devices(StateArchive& archive, std::size_t process, Device::Figures which) {
+  for (const auto& device : lab_.fabric().devices())
+    if (parts_.part_of[device->id().index()] == process) device->exchange_figures(archive, which);
+}
+
 void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process) {
   const auto is_its = [&](DeviceId device) { return parts_.part_of[device.index()] == process; };
   const auto is_at = [&](const spec::PortName& nic) { return is_its(lab_.device(nic.node).id()); };
-  for (const auto& device : lab_.fabric().devices())
-    if (is_its(device->id())) device->exchange_figures(archive);
+  exchange_devices(archive, process, Device::kAllFigures);
   for (const Generator& g : generators_)
     if (is_its(g.device)) g.generator->exchange_figures(archive);
   for (const build::RoceNics::Named& nic : lab_.roce_nics())
@@ -49,6 +53,28 @@ void FigureExchange::exchange() {
     if (p == parts_.peers->self()) continue;
     StateArchive in{std::span(given[p])};
     exchange_figures(in, p);
+  }
+}
+
+void FigureExchange::gather_for(const telemetry::Looks& looks) {
+  using Reads = telemetry::Looks::Reads;
+  const bool all = looks.next_reads(Reads::kAnything);
+  const auto which = static_cast<Device::Figures>((looks.next_reads(Reads::kQueues) ? Device::kQueueFigures : 0u) |
+                                                  (looks.next_reads(Reads::kPauses) ? Device::kPauseFigures : 0u));
+  const auto of_process = [&](StateArchive& archive, std::size_t process) {
+    all ? exchange_figures(archive, process) : exchange_devices(archive, process, which);
+  };
+  std::vector<std::vector<std::byte>> out(parts_.peers->count());
+  if (parts_.peers->self() != 0) {
+    StateArchive mine;
+    of_process(mine, parts_.peers->self());
+    out[0] = mine.take();
+  }
+  const auto given = parts_.peers->exchange(std::move(out));
+  if (parts_.peers->self() != 0) return;
+  for (std::size_t p = 1; p < given.size(); ++p) {
+    StateArchive in{std::span(given[p])};
+    of_process(in, p);
   }
 }
 

@@ -10,29 +10,33 @@
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
 #include "control/report/report.h"
+#include "control/telemetry/looks.h"
 #include "dataplane/run/engine.h"
 #include "dataplane/run/peers.h"
 
 namespace railyard::lab {
 
 // Each process has the whole lab and runs a part of its devices. Whoever looks at the lab at an instant, such as a
-// report, finds in each of them what he would find if that process ran all devices: after figures have been exchanged.
-// All processes call the same functions at the same instants, while the engine rests.
+// report, finds what he would find if his process ran all devices: after figures have been exchanged. All processes call
+// the same functions at the same instants, while the engine rests.
 class FigureExchange {
  public:
   // All of them outlive it.
   FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, const Parts& parts);
 
-  // Devices, flows, collectives, faults, triggers.
+  // Devices, flows, collectives, faults, triggers: to all.
   void exchange();
   // The same, and the packets in the fabric.
   void exchange_with_packets();
+  // What the looks that are due next read (telemetry::Looks::Reads): to the first process, which keeps what they find.
+  void gather_for(const telemetry::Looks& looks);
   // Adds the counters that others have taken of their devices. Returns of how many devices there are any now.
   std::size_t complete(report::Snapshot& counters) const;
   // What each process has cost. `mine`: this one's, without what the engine knows.
   std::vector<report::ProcessReport> costs(report::ProcessReport mine) const;
 
  private:
+  void exchange_devices(StateArchive& archive, std::size_t process, Device::Figures which);
   void exchange_figures(StateArchive& archive, std::size_t process);
 
   build::BuiltLab& lab_;

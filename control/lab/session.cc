@@ -167,10 +167,11 @@ void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std:
     const Instant until = looks_.next();
     run_virtual(*engine_, until, &stop, progress);
     if (stop.load(std::memory_order_relaxed)) break;
-    if (figures_ != nullptr) figures_->exchange();
+    if (figures_ != nullptr) figures_->gather_for(looks_);
     looks_.look(until);
     progress(until);
-    if (standstill_.is_over()) return;
+    // Only the first process has seen everything.
+    if (parts_ ? parts_.peers->any(parts_.peers->self() == 0 && standstill_.is_over()) : standstill_.is_over()) return;
     if (engine_->next() == Instant::never()) break;
     looks_.skip_to(engine_->next());
   }

@@ -34,7 +34,7 @@ void Session::start_series() {
                                          spec::format(every), spec::format(engine_->window())));
   if (!file.empty()) {
     series_ = opened<telemetry::QueueSeries>(*lab_, file, "--series");
-    looks_.add(series_.get(), Instant{} + every, every, [this](Instant at) { series_->look(at); });
+    looks_.add(series_.get(), Instant{} + every, every, [this](Instant at) { series_->look(at); }, telemetry::Looks::Reads::kQueues);
   }
   if (flows_file.empty()) return;
   flow_series_ = opened<telemetry::FlowSeries>(*lab_, flows_file, "--flow-series");

@@ -29,7 +29,7 @@ void Session::watch_pauses() {
     deadlocks_.look(*lab_, graph);
     // Shares of looks are of those while there is traffic.
     if (!ended_) pause_trees_.look(*lab_, graph);
-  });
+  }, telemetry::Looks::Reads::kPauses);
 }
 
 // A run without a duration ends when nothing is left to do. In a deadlock that nothing resolves pauses are repeated for
@@ -63,7 +63,7 @@ void Session::watch_ports(Duration every, std::uint64_t looks) {
   looks_.add(&port_watch_, engine_->reached() + every, every, [this, every, looks](Instant at) {
     port_watch_.look(at);
     if (looks > 0 && port_watch_.looks() % looks == 0) watch_ports(every * 2, looks);
-  });
+  }, telemetry::Looks::Reads::kQueues);
 }
 
 // Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does. In a

@@ -15,9 +15,9 @@ Instant first_from(Instant at, Instant due, Duration every) {
 
 }  // namespace
 
-void Looks::add(const void* owner, Instant from, Duration every, Look look) {
+void Looks::add(const void* owner, Instant from, Duration every, Look look, Reads reads) {
   remove(owner);
-  entries_.push_back({owner, from, every, std::move(look)});
+  entries_.push_back({owner, from, every, std::move(look), reads});
   find_next();
 }
 
@@ -35,6 +35,10 @@ void Looks::look(Instant at) {
     look(at);
   }
   find_next();
+}
+
+bool Looks::next_reads(Reads what) const noexcept {
+  return std::ranges::any_of(entries_, [&](const Entry& e) { return e.due <= next_ && e.reads == what; });
 }
 
 void Looks::skip_to(Instant at) {

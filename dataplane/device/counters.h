@@ -98,6 +98,7 @@ struct PathGroupCounters {
 };
 
 class StateArchive;
+void exchange(StateArchive& archive, PortCounters& port);
 void exchange(StateArchive& archive, PathGroupCounters& group);
 
 // The books of a device: received + generated = sent + consumed + dropped + queued. "Sent" counts at the start of

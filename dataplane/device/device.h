@@ -198,9 +198,15 @@ class Device {
   // Another process advances it. Before anything runs.
   void leave_to_another();
   bool is_elsewhere() const noexcept { return told_ != nullptr; }
-  // What anybody may ask of it while the engine rests: told by the process that advances it, taken by the others, where
-  // it then answers as it would there. Not the packets that it holds (Fabric::exchange_packets).
-  void exchange_figures(StateArchive& archive);
+  // What anybody may ask of it while the engine rests, or only a part of that: told by the process that advances it,
+  // taken by the others, where it then answers as it would there. Not the packets that it holds
+  // (Fabric::exchange_packets).
+  enum Figures : unsigned {
+    kQueueFigures = 1,  // sample(), paused_since(), has_signal()
+    kPauseFigures = 2,  // paused_since(), Switch::waiting()
+    kAllFigures = 7,
+  };
+  void exchange_figures(StateArchive& archive, Figures which = kAllFigures);
 
   // Calls `see` for every packet that the device holds. Only while the engine rests.
   virtual void for_each_held(const std::function<void(const Packet&)>& see) const = 0;
@@ -258,7 +264,7 @@ class Device {
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
   // What a device of its kind tells beside that, in exchange_figures().
-  virtual void exchange_more(StateArchive& archive) { static_cast<void>(archive); }
+  virtual void exchange_more(StateArchive& archive, Figures which) { static_cast<void>(archive), static_cast<void>(which); }
   virtual Instant class_paused_since(PortIndex port, Priority priority) const {
     return static_cast<void>(port), static_cast<void>(priority), Instant::never();
   }
@@ -322,6 +328,7 @@ class Device {
   const Ingress& ingress(PortIndex port) const noexcept { return ingress_[port.index()]; }
 
  private:
+  void exchange_queues(StateArchive& archive);
   void review_observed() noexcept { observed_ = notes_departures() || notes_ != 0; }
 
   static constexpr std::size_t kHotOctets = 192;

@@ -164,7 +164,7 @@ class Switch final : public Device {
   }
   void on_new_key_base() override;
   void on_record_int() override;
-  void exchange_more(StateArchive& archive) override;
+  void exchange_more(StateArchive& archive, Figures which) override;
   Instant class_paused_since(PortIndex port, Priority priority) const override;
   QueueSample queue_sample(PortIndex port, Priority priority) const override;
   void count_live(DeviceCounters& counters) const override;

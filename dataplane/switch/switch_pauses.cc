@@ -34,7 +34,8 @@ std::vector<Switch::Waiting> Switch::waiting() const {
   return all;
 }
 
-void Switch::exchange_more(StateArchive& archive) {
+void Switch::exchange_more(StateArchive& archive, Figures which) {
+  if ((which & kPauseFigures) == 0) return;
   if (!archive.reads()) told_waiting_ = waiting();
   archive(told_waiting_);
 }
