@@ -71,6 +71,7 @@ json LiveLab::trunk_status(const lab::Session::Trunk& t) const {
           {"late", c.late},
           {"lateness_ns",
            {{"p50", c.lateness_p50_ps / 1000}, {"p99", c.lateness_p99_ps / 1000}, {"max", c.lateness_max_ps / 1000}}},
+          {"delay_ns", t.end->config().terms.delay.ps / 1000},
           {"round_trip_ns", c.round_trip_ps / 1000},
           {"clock_offset_ns", c.clock_offset_ps / 1000},
           {"clock_error_ns", (c.round_trip_ps / 2 + 999) / 1000},

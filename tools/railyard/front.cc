@@ -23,7 +23,7 @@ namespace {
 std::atomic<bool> stop_front{false};
 void on_stop(int) { stop_front.store(true, std::memory_order_relaxed); }
 
-int run(const front::FrontConfig& config, int ready_fd) {
+int run_in_front(const front::FrontConfig& config, int ready_fd) {
   ::fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
   std::signal(SIGINT, on_stop);
   std::signal(SIGTERM, on_stop);
@@ -67,7 +67,7 @@ void add_front(CLI::App* command, int& exit_code) {
   command->add_option("--ready-fd", *fd, "Report there once that the lab runs, or why it does not")->required();
   command->add_option("--log-level", config->log_level, "Lowest level in the log")->type_name("LEVEL");
   command->add_flag("--foreground", config->log_to_stderr, "Log to standard error too");
-  command->callback([=, &exit_code] { exit_code = run(*config, *fd); });
+  command->callback([=, &exit_code] { exit_code = run_in_front(*config, *fd); });
 }
 
 }  // namespace railyard::tools

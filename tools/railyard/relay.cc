@@ -51,7 +51,7 @@ class TemporaryFile {
   std::string file_;
 };
 
-void start(const std::string& lab, const std::string& site, const std::string& text) {
+void start_part(const std::string& lab, const std::string& site, const std::string& text) {
   const TemporaryFile file(lab, text);
   int fd = -1;
   start_daemon({daemon_program(), file.file(), "--name", lab, "--site", site}, true, fd);
@@ -63,7 +63,7 @@ void start(const std::string& lab, const std::string& site, const std::string& t
   throw std::runtime_error(told->error);
 }
 
-void stop(const std::string& lab) {
+void stop_part(const std::string& lab) {
   const LabDir dir(lab);
   if (dir.exists()) stop_lab(dir);
 }
@@ -72,7 +72,7 @@ void stop(const std::string& lab) {
 
 void add_relay(CLI::App* command, int&) {
   command->footer("It answers requests on standard input; `railyard up --site` starts it.");
-  command->callback([] { front::serve_relay(std::cin, std::cout, {.start = start, .stop = stop}); });
+  command->callback([] { front::serve_relay(std::cin, std::cout, {.start = start_part, .stop = stop_part}); });
 }
 
 }  // namespace railyard::tools

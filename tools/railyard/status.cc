@@ -217,6 +217,10 @@ void print_trunks(const json& s) {
         number(t["received"]), number(t["lost"]), ns(t["round_trip_ns"]),
         static_cast<double>(t["clock_offset_ns"].get<std::int64_t>()) / 1e9, ns(t["clock_error_ns"]), number(t["late"]),
         ns(t["lateness_ns"]["p99"]), ns(t["lateness_ns"]["max"]));
+  for (const json& t : s["trunks"])
+    if (number(t["round_trip_ns"]) / 2 > number(t["delay_ns"]))
+      fmt::print("warning: trunk {} has a delay of {}, and the network takes {}: frames are late; expected a longer delay\n",
+                 t["name"].get<std::string>(), ns(t["delay_ns"]), ns(number(t["round_trip_ns"]) / 2));
 }
 
 // Of a lab over several sites: which are there, and how their simulated clocks stand to the first one's.

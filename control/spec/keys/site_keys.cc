@@ -8,9 +8,9 @@
 namespace railyard::spec {
 namespace {
 
-constexpr Duration kLeastTimeout{50'000'000'000};
+constexpr Duration kLeastTrunksTimeout{50'000'000'000};
 
-Form<std::optional<wire::IpAddress>> address() {
+Form<std::optional<wire::IpAddress>> site_address() {
   Form<wire::IpAddress> form{
       [](const Tree& tree) {
         const auto said = tree.kind == Tree::Kind::kScalar ? wire::IpAddress::parse(tree.text) : std::nullopt;
@@ -23,14 +23,14 @@ Form<std::optional<wire::IpAddress>> address() {
 }
 
 // What a remote shell takes as a host: never an option of it.
-Form<std::string> target() {
+Form<std::string> ssh_target() {
   return checked<std::string>(text_without_control_characters(255), [](const std::string& text) -> std::optional<std::string> {
     if (text.front() != '-' && text.find_first_of(" \t'\"\\$`;&|<>") == text.npos) return std::nullopt;
     return fmt::format("'{}' is no host of ssh; expected [USER@]HOST", text);
   });
 }
 
-Key<SiteSpec> ports() {
+Key<SiteSpec> site_ports() {
   const Form<std::vector<Attachment>> list = list_of(port_attachment_form());
   Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
                            {"additionalProperties", list.schema}});
@@ -58,13 +58,13 @@ const Table<SiteSpec>& site_keys() {
   static const Table<SiteSpec> table{
       "site",
       "A machine that runs a part of the lab",
-      {key("address", &SiteSpec::address, address(),
+      {key("address", &SiteSpec::address, site_address(),
            "address of this machine for trunks over UDP; default: that of the host of `ssh`"),
        key("port", &SiteSpec::port, integer(1, 65535), "first UDP port of its trunks; each trunk takes the next one"),
-       key("ssh", &SiteSpec::ssh, target(), "how it is reached, [USER@]HOST; default: its address"),
+       key("ssh", &SiteSpec::ssh, ssh_target(), "how it is reached, [USER@]HOST; default: its address"),
        key("nodes", &SiteSpec::nodes, one_or_list_of(text_without_control_characters(255)),
            "names of its switches and hosts, with * and ?; nodes that no site names are placed automatically"),
-       ports()}};
+       site_ports()}};
   return table;
 }
 
@@ -75,7 +75,7 @@ const Table<TrunksSpec>& trunks_keys() {
       {key("delay", &TrunksSpec::delay, maybe(duration(Duration{1})),
            "one-way delay of links between sites that have a shorter one; use more than half the round trip of the "
            "network between the machines"),
-       key("timeout", &TrunksSpec::timeout, duration(kLeastTimeout, Duration{kPicosecondsPerSecond * 60}),
+       key("timeout", &TrunksSpec::timeout, duration(kLeastTrunksTimeout, Duration{kPicosecondsPerSecond * 60}),
            "a link goes down when its other site has been silent for this time")}};
   return table;
 }
