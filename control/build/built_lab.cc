@@ -70,7 +70,8 @@ class BuiltLab::Builder {
 
  private:
   static const routing::Graph& routed_graph(BuiltLab& built) {
-    if (built.lab_.whole.lab != nullptr) built.whole_graph_ = std::make_unique<routing::Graph>(*built.lab_.whole.lab);
+    built.whole_ = built.lab_.whole.lab;
+    if (built.whole_ != nullptr) built.whole_graph_ = std::make_unique<routing::Graph>(*built.whole_);
     return built.routed_graph();
   }
 

@@ -121,7 +121,8 @@ class BuiltLab {
 
   spec::Lab lab_;
   std::unique_ptr<routing::Graph> graph_;
-  std::unique_ptr<routing::Graph> whole_graph_;  // of Lab::whole, if there is one
+  std::shared_ptr<const spec::Lab> whole_;       // Lab::whole as it was built, if there is one
+  std::unique_ptr<routing::Graph> whole_graph_;  // of that
   std::unique_ptr<routing::Routes> routes_;
   Fabric fabric_;
   std::unordered_map<std::string, DeviceId> by_name_;

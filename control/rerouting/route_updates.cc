@@ -163,6 +163,7 @@ void RouteUpdates::set_outages_elsewhere(Instant at, const Outages& outages) {
     const DeviceId device{static_cast<std::uint32_t>(n)};
     const std::string& name = routed().nodes[n].name;
     for (const routing::Graph::Edge& e : graph.edges(n)) {
+      if (is_here(e.neighbour)) continue;  // this end of the trunk knows
       const auto known = ports_.find({n, e.port.value});
       const bool was_up = known == ports_.end() || known->second.up();
       const bool up = std::ranges::find(outages.down, spec::PortName{name, e.port.value + 1}) == outages.down.end();
@@ -199,7 +200,13 @@ void RouteUpdates::take_link(const TopologyEvent& e) {
     state = {.signal = up};
   }
   if (any_up(node, members) == before || protocol_ == nullptr) return;
-  for (const PortIndex member : members) protocol_->port_changed({e.at, node, member, up, by_bfd});
+  for (const PortIndex member : members) {
+    protocol_->port_changed({e.at, node, member, up, by_bfd});
+    // Trunks are down at both ends, and up at both.
+    const auto link = std::ranges::find(lab_.routed_graph().edges(node), member, &routing::Graph::Edge::port);
+    if (is_here(node) && !is_here(link->neighbour))
+      protocol_->port_changed({e.at, link->neighbour, link->neighbour_port, up, by_bfd});
+  }
 }
 
 std::vector<PortIndex> RouteUpdates::members_of(std::size_t node, const routing::Graph::Edge& edge) const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,10 +65,19 @@ class Cut {
 
   void place_named() {
     std::map<std::size_t, std::size_t> first;  // by group: the node that says where it is
-    for (std::size_t s = 0; s < sites_.size(); ++s)
+    for (std::size_t s = 0; s < sites_.size(); ++s) {
+      // Most are names: what is sent to sites lists all nodes.
+      std::unordered_set<std::string> names;
+      std::vector<std::string> patterns;
+      for (const std::string& said : lab_.sites.at(sites_[s]).nodes)
+        if (said.find_first_of("*?") == said.npos)
+          names.insert(said);
+        else
+          patterns.push_back(said);
       for (std::size_t n = 0; n < lab_.nodes.size(); ++n) {
-        const auto& patterns = lab_.sites.at(sites_[s]).nodes;
-        if (std::ranges::none_of(patterns, [&](const auto& p) { return spec::matches(p, lab_.nodes[n].name); })) continue;
+        const std::string& name = lab_.nodes[n].name;
+        if (!names.contains(name) && std::ranges::none_of(patterns, [&](const auto& p) { return spec::matches(p, name); }))
+          continue;
         const std::size_t group = group_of_[n];
         if (site_of_[group] != kNowhere && site_of_[group] != s)
           throw SpecError(place_of(s),
@@ -77,6 +87,7 @@ class Cut {
         site_of_[group] = s;
         first.try_emplace(group, n);
       }
+    }
   }
 
   // Sites are numbered in the order of their first nodes.

@@ -289,7 +289,10 @@ Lab read_lab(const Tree& document) {
   if (draft.sections.expect != nullptr && draft.sections.expect->kind != Tree::Kind::kNothing)
     draft.lab.expect = one_or_list_of(condition_form()).read(*draft.sections.expect);
   if (draft.sections.diagnosis != nullptr) diagnosis_keys().read(*draft.sections.diagnosis, draft.lab.diagnosis);
-  if (draft.sections.sites != nullptr) draft.lab.sites = read_profiles(*draft.sections.sites, site_keys());
+  if (draft.sections.sites != nullptr) {
+    draft.lab.sites = read_profiles(*draft.sections.sites, site_keys());
+    for (const Tree::Entry& e : draft.sections.sites->entries) draft.lab.sites.at(e.key).place = e.place;
+  }
   if (draft.sections.trunks != nullptr && draft.sections.trunks->kind != Tree::Kind::kNothing)
     trunks_keys().read(*draft.sections.trunks, draft.lab.trunks);
   read_profiles(draft);

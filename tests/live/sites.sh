@@ -92,7 +92,7 @@ clocks_agree() {
 }
 check "clocks between sites are measured" until_so clocks_agree
 pings() { on "$1" ping -c 2 -i 0.2 -W 5 "$2"; }
-everybody_pings() { local from to; for from in h1 h3 h5; do for to in h2 h4 h6; do pings "$from" "$to" || return 1; done; done; }
+everybody_pings() { local from to; until_so pings h1 h5 && until_so pings h3 h5 || return 1; for from in h1 h3 h5; do for to in h2 h4 h6; do pings "$from" "$to" || return 1; done; done; }
 check "hosts of all sites reach each other" everybody_pings
 traffic() {
   on h5 iperf3 -s -D -1 && sleep 1 && on h1 iperf3 -c h5 -t 2 -b 50M --json >"$work/iperf" || return 1
@@ -145,10 +145,11 @@ check "a site that dies is named; the others stay" dies
 goes_down() { "$railyard" down "$lab" && nothing_runs; }
 check "one command stops all, and nothing is left" goes_down
 
+front_is_gone() { [[ $("$railyard" ls --json | jq -r --arg n "$lab" '.[] | select(.name == $n).running') == false ]]; }
 front_dies() {
   up >/dev/null || return 1
   kill -KILL "$(head -n1 "$RAILYARD_STATE_DIR/$lab/lock")"
-  until_so [ "$("$railyard" ls --json | jq -r --arg n "$lab" '.[] | select(.name == $n).running')" = false ] || return 1
+  until_so front_is_gone || return 1
   "$railyard" down "$lab" && nothing_runs
 }
 check "a front that is killed: down stops all sites" front_dies
