@@ -131,7 +131,7 @@ void run_front(const FrontConfig& config, std::atomic<bool>& stop, const std::fu
   try {
     daemon::Log log(dir.log(), config.log_level);
     log.line(fmt::format("lab '{}' from {} over {} sites", dir.name(), config.spec_file, plan.sites.size()));
-    links.start(plan.file);
+    links.start(plan.file, config.web);
     wait_for_trunks(plan, links, stop);
     {
       FrontRoutes routes(dir.name(), plan, links, [&stop] { stop = true; });

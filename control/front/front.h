@@ -17,6 +17,7 @@ struct FrontConfig {
   std::string name;                    // empty: the spec's
   std::vector<std::string> sites;      // names in the file, or [USER@]HOST
   RemoteShell shell;
+  bool web = false;  // each site serves the live page of its part, on its machine
   std::string log_level = "info";
   bool log_to_stderr = false;
 };

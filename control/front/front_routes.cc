@@ -94,6 +94,16 @@ json FrontRoutes::remove_fault(const std::string& name) {
   return answer;
 }
 
+json FrontRoutes::pages() {
+  json sites = json::array();
+  for (auto& [site, page] : links_.ask_all("POST", "/web")) {
+    page["site"] = site;
+    page["target"] = links_.at(site).site().target;
+    sites.push_back(std::move(page));
+  }
+  return {{"sites", std::move(sites)}};
+}
+
 json FrontRoutes::first_that_knows(const std::string& method, const std::string& target, const json& body) {
   std::optional<ApiError> last;
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -126,6 +136,7 @@ json FrontRoutes::route(const std::string& method, const std::string& path, cons
   if (is("GET", "/faults/log")) return merged_lists(links_.ask_all("GET", target), {"lines"});
   if (is("POST", "/faults")) return add_fault(body);
   if (below("DELETE", "/faults/")) return remove_fault(name("/faults/"));
+  if (is("POST", "/web")) return pages();
   if (is("POST", "/links")) return site_with(text_of(body, "link")).ask(method, target, body);
   if (is("POST", "/attachments")) return site_with(text_of(body, "to")).ask(method, target, body);
   if (is("POST", "/restart")) return site_with(text_of(body, "host")).ask(method, target, body);

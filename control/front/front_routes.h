@@ -27,6 +27,8 @@ class FrontRoutes {
   SiteLink& site_with(const std::string& node);
   nlohmann::json add_fault(const nlohmann::json& body);
   nlohmann::json remove_fault(const std::string& name);
+  // New links to the pages of all sites.
+  nlohmann::json pages();
   // The answer of the first site that knows what is asked for; else the last refusal.
   nlohmann::json first_that_knows(const std::string& method, const std::string& target, const nlohmann::json& body);
 

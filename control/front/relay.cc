@@ -32,7 +32,8 @@ json answer(const daemon::LabDir& lab, const json& request) {
 json open(const json& hello, const RelayWork& work) {
   const auto name = hello.at("lab").get<std::string>();
   if (hello.at("file").is_string()) {
-    work.start(name, hello.at("site").get<std::string>(), hello.at("file").get<std::string>());
+    work.start(name, hello.at("site").get<std::string>(), hello.at("file").get<std::string>(),
+               hello.value("web", false));
   } else if (!daemon::LabDir(name).running()) {
     return {{"gone", "its daemon has ended"}};
   }

@@ -46,18 +46,18 @@ json SiteLink::exchange(const json& line, milliseconds patience) {
   return said;
 }
 
-json SiteLink::open(const json& file, milliseconds patience) {
+json SiteLink::open(const json& file, bool web, milliseconds patience) {
   try {
     relay_ = std::make_unique<Child>(shell_.command(site_.name, site_.target, {"relay"}));
   } catch (const std::runtime_error& error) {
     gone(error.what());
   }
-  return exchange({{"lab", site_.lab}, {"site", site_.name}, {"file", file}}, patience);
+  return exchange({{"lab", site_.lab}, {"site", site_.name}, {"file", file}, {"web", web}}, patience);
 }
 
-void SiteLink::start(const std::string& file) {
+void SiteLink::start(const std::string& file, bool web) {
   const std::scoped_lock lock(mutex_);
-  const json said = open(file, kStartPatience);
+  const json said = open(file, web, kStartPatience);
   if (!said.contains("error")) return;
   const std::string what = fmt::format("site {}: {}", site_.name, said["error"].get<std::string>());
   if (said.value("exit_code", 0) == tools::kInput) throw InputError(what);
@@ -66,7 +66,7 @@ void SiteLink::start(const std::string& file) {
 
 void SiteLink::reconnect() {
   const std::scoped_lock lock(mutex_);
-  if (relay_ == nullptr) open(nullptr, kPatience);
+  if (relay_ == nullptr) open(nullptr, false, kPatience);
 }
 
 json SiteLink::ask(const std::string& method, const std::string& target, const json& body) {
@@ -81,7 +81,7 @@ void SiteLink::stop() {
   const std::scoped_lock lock(mutex_);
   if (relay_ == nullptr) {
     try {
-      open(nullptr, kPatience);
+      open(nullptr, false, kPatience);
     } catch (const SiteGone&) {
       if (relay_ == nullptr) throw;  // else the daemon has ended, and leaves things to remove
     }

@@ -28,7 +28,8 @@ class SiteLink {
   const RecordedSite& site() const noexcept { return site_; }
 
   // Starts the site's part of this fabric file. Throws SiteGone, or InputError or std::runtime_error with what the site said.
-  void start(const std::string& file);
+  // `web`: with the page.
+  void start(const std::string& file, bool web);
   // Connects again to the part that runs, if there is no connection. Throws SiteGone.
   void reconnect();
 
@@ -45,7 +46,7 @@ class SiteLink {
   static constexpr std::chrono::milliseconds kPatience{20'000};
   static constexpr std::chrono::milliseconds kStartPatience{180'000};
 
-  nlohmann::json open(const nlohmann::json& file, std::chrono::milliseconds patience);
+  nlohmann::json open(const nlohmann::json& file, bool web, std::chrono::milliseconds patience);
   nlohmann::json exchange(const nlohmann::json& line, std::chrono::milliseconds patience);
   [[noreturn]] void gone(const std::string& why);
 

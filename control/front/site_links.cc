@@ -32,11 +32,11 @@ std::exception_ptr SiteLinks::each(const std::function<void(SiteLink&)>& work) {
   return nullptr;
 }
 
-void SiteLinks::start(const std::string& file) {
+void SiteLinks::start(const std::string& file, bool web) {
   std::vector<SiteLink*> started;
   std::mutex mutex;
   const std::exception_ptr failed = each([&](SiteLink& link) {
-    link.start(file);
+    link.start(file, web);
     const std::scoped_lock lock(mutex);
     started.push_back(&link);
   });

@@ -16,7 +16,7 @@ class SiteLinks {
   explicit SiteLinks(const SiteRecord& record);
 
   // Starts all, side by side. Throws the first error; those that have started are stopped then.
-  void start(const std::string& file);
+  void start(const std::string& file, bool web);
   // Stops all, side by side; one message per site that stays.
   std::vector<std::string> stop();
 

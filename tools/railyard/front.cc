@@ -65,6 +65,7 @@ void add_front(CLI::App* command, int& exit_code) {
   command->add_option("--ssh", config->shell.prefix, "Command in front of a site's commands")->type_name("COMMAND");
   command->add_option("--remote-program", config->shell.program, "railyard at the sites")->type_name("FILE");
   command->add_option("--ready-fd", *fd, "Report there once that the lab runs, or why it does not")->required();
+  command->add_flag("--web", config->web, "Each site serves the page of its part");
   command->add_option("--log-level", config->log_level, "Lowest level in the log")->type_name("LEVEL");
   command->add_flag("--foreground", config->log_to_stderr, "Log to standard error too");
   command->callback([=, &exit_code] { exit_code = run_in_front(*config, *fd); });

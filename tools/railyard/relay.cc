@@ -7,6 +7,8 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -51,10 +53,12 @@ class TemporaryFile {
   std::string file_;
 };
 
-void start_part(const std::string& lab, const std::string& site, const std::string& text) {
+void start_part(const std::string& lab, const std::string& site, const std::string& text, bool web) {
   const TemporaryFile file(lab, text);
   int fd = -1;
-  start_daemon({daemon_program(), file.file(), "--name", lab, "--site", site}, true, fd);
+  std::vector<std::string> command{daemon_program(), file.file(), "--name", lab, "--site", site};
+  if (web) command.insert(command.end(), {"--listen", "127.0.0.1:0"});
+  start_daemon(std::move(command), true, fd);
   const auto told = daemon::wait_ready(fd);
   ::close(fd);
   if (!told) throw std::runtime_error("railyardd ended before the lab started");
