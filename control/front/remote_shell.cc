@@ -18,6 +18,11 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 std::vector<std::string> RemoteShell::command(const std::string& site, const std::string& target,
                                               const std::vector<std::string>& arguments) const {
   std::vector<std::string> words;
+  if (target == kHere && prefix.find("{target}") != prefix.npos) {
+    words.push_back(program);
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+  }
   std::istringstream in(prefix);
   for (std::string word; in >> word;) {
     replace_all(word, "{site}", site);

@@ -12,6 +12,9 @@ struct RemoteShell {
   std::string prefix = "ssh -o BatchMode=yes -o ConnectTimeout=10 -T {target}";
   std::string program = "railyard";  // at the site
 
+  // This machine, which needs no remote shell.
+  static constexpr const char* kHere = "localhost";
+
   // `railyard ARGUMENTS` at a site. Throws std::invalid_argument: the prefix has no words.
   std::vector<std::string> command(const std::string& site, const std::string& target,
                                    const std::vector<std::string>& arguments) const;

@@ -61,7 +61,7 @@ const Table<SiteSpec>& site_keys() {
       {key("address", &SiteSpec::address, site_address(),
            "address of this machine for trunks over UDP; default: that of the host of `ssh`"),
        key("port", &SiteSpec::port, integer(1, 65535), "first UDP port of its trunks; each trunk takes the next one"),
-       key("ssh", &SiteSpec::ssh, ssh_target(), "how it is reached, [USER@]HOST; default: its address"),
+       key("ssh", &SiteSpec::ssh, ssh_target(), "how it is reached, [USER@]HOST; localhost: this machine, without ssh; default: its address"),
        key("nodes", &SiteSpec::nodes, one_or_list_of(text_without_control_characters(255)),
            "names of its switches and hosts, with * and ?; nodes that no site names are placed automatically"),
        site_ports()}};

@@ -21,6 +21,10 @@ TEST(RemoteShell, GivesOthersTheWordsAsTheyAre) {
               ElementsAre("ip", "netns", "exec", "site-b", "/opt/railyard", "exec", "h1", "--", "a b"));
 }
 
+TEST(RemoteShell, IsNotNeededForThisMachine) {
+  EXPECT_THAT(RemoteShell{}.command("a", "localhost", {"relay"}), ElementsAre("railyard", "relay"));
+}
+
 TEST(RemoteShell, NeedsACommand) {
   const RemoteShell shell{.prefix = "  ", .program = "railyard"};
   EXPECT_THROW(shell.command("b", "b", {}), std::invalid_argument);
