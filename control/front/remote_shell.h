@@ -9,7 +9,7 @@ namespace railyard::front {
 struct RemoteShell {
   // In front of the command, in words, in which {site} is the site's name and {target} how it is reached. A command for ssh
   // is quoted, since a shell reads it there; others get its words as they are.
-  std::string prefix = "ssh -o BatchMode=yes -o ConnectTimeout=10 -T {target}";
+  std::string prefix = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=2 -o ServerAliveCountMax=2 -T {target}";
   std::string program = "railyard";  // at the site
 
   // This machine, which needs no remote shell.

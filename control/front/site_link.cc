@@ -70,7 +70,12 @@ void SiteLink::reconnect() {
 }
 
 json SiteLink::ask(const std::string& method, const std::string& target, const json& body) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  // Nobody waits for a connection that may take long to fail.
+  if (const std::string why = why_gone(); why.empty())
+    lock.lock();
+  else if (!lock.try_lock())
+    throw SiteGone(fmt::format("site {}: {}", site_.name, why));
   json said = exchange({{"method", method}, {"target", target}, {"body", body}}, kPatience);
   const int status = said.value("status", 500);
   if (status >= 400) throw api::ApiError(status, said["body"].is_string() ? said["body"].get<std::string>() : "refused");
