@@ -133,6 +133,7 @@ kills=6
 step "programs that are killed" "$root/tests/live/application_kills.sh" --times "$kills"
 step "running labs are validated" "$root/tests/live/validate.sh"
 step "railyard top in a terminal" "$root/tests/live/top.py"
+step "a live lab over several machines" "$root/tests/live/sites.sh"
 step "a live lab over TLS" "$root/tests/live/tls.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"

@@ -34,7 +34,7 @@ class BuiltLab::Builder {
       : built_(built),
         lab_(built.lab_),
         graph_(*(built.graph_ = std::make_unique<routing::Graph>(lab_))),
-        routes_(*(built.routes_ = std::make_unique<routing::Routes>(routing::shortest_paths(graph_)))),
+        routes_(*(built.routes_ = std::make_unique<routing::Routes>(routing::shortest_paths(routed_graph(built))))),
         switches_(lab_, graph_, routes_) {}
 
   void run() {
@@ -69,6 +69,12 @@ class BuiltLab::Builder {
   }
 
  private:
+  static const routing::Graph& routed_graph(BuiltLab& built) {
+    built.whole_ = built.lab_.whole.lab;
+    if (built.whole_ != nullptr) built.whole_graph_ = std::make_unique<routing::Graph>(*built.whole_);
+    return built.routed_graph();
+  }
+
   struct Ends {
     std::vector<TxFlowConfig> sends;
     std::vector<RxFlowConfig> receives;

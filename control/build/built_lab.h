@@ -77,6 +77,8 @@ class BuiltLab {
 
   // Nodes are numbered as devices are. With all links up.
   const routing::Graph& graph() const noexcept { return *graph_; }
+  // The same as routing sees it: at one of several sites with the nodes at other sites, which have the next numbers.
+  const routing::Graph& routed_graph() const noexcept { return whole_graph_ ? *whole_graph_ : *graph_; }
   const routing::Routes& routes() const noexcept { return *routes_; }
 
   const std::vector<Flow>& flows() const noexcept { return flows_; }
@@ -120,6 +122,8 @@ class BuiltLab {
 
   spec::Lab lab_;
   std::unique_ptr<routing::Graph> graph_;
+  std::shared_ptr<const spec::Lab> whole_;       // Lab::whole as it was built, if there is one
+  std::unique_ptr<routing::Graph> whole_graph_;  // of that
   std::unique_ptr<routing::Routes> routes_;
   Fabric fabric_;
   std::unordered_map<std::string, DeviceId> by_name_;

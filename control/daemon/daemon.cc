@@ -78,7 +78,8 @@ class Hold {
 Settings live_settings(const DaemonConfig& config) {
   std::vector<std::string> overrides{"run.clock=wall"};
   overrides.insert(overrides.end(), config.overrides.begin(), config.overrides.end());
-  Settings settings(spec::read_file(config.spec_file, spec::kMostSpecOctets), config.spec_file, std::move(overrides));
+  Settings settings(spec::read_file(config.spec_file, spec::kMostSpecOctets), config.spec_file, std::move(overrides),
+                    config.site);
   const bool asked_for = std::ranges::any_of(
       config.overrides, [](const std::string& assignment) { return assignment.starts_with("run.duration="); });
   if (settings.lab().run.duration && !asked_for) settings = settings.with({"run.duration="});

@@ -15,6 +15,7 @@ struct DaemonConfig {
   std::string spec_file;
   std::vector<std::string> overrides;  // --set
   std::string name;                    // empty: the spec's
+  std::string site{};                  // which part of the lab runs here; empty: all of it
   std::string log_level = "info";      // log.h
   bool log_to_stderr = false;
   // "127.0.0.1:8421": the page and the API, for those who have the token; port 0: any that is free; empty: nowhere.

@@ -71,6 +71,9 @@ class LiveLab {
   // rerouting/tables.h. Waits for the engine.
   nlohmann::json routes(const std::string& node);
   nlohmann::json path(const nlohmann::json& body);
+  // What routing leads around here; and, at one of several sites, at all other sites.
+  nlohmann::json outages();
+  nlohmann::json set_outages_elsewhere(const nlohmann::json& body);
   nlohmann::json path_of_flow(const std::string& name);
   // How the agent of a host gets in: socket, token.
   nlohmann::json agent(const std::string& host) const;

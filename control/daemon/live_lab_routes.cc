@@ -56,6 +56,33 @@ json LiveLab::routes(const std::string& node) {
   return *out;
 }
 
+json LiveLab::outages() {
+  const auto out = std::make_shared<rerouting::RouteUpdates::Outages>();
+  wait(ask("", [out, this](Engine&, Instant) { *out = session_.routing().outages(); }));
+  json down = json::array();
+  for (const spec::PortName& port : out->down) down.push_back(spec::format(port));
+  return {{"down", std::move(down)}, {"drained", out->drained}};
+}
+
+json LiveLab::set_outages_elsewhere(const json& body) {
+  rerouting::RouteUpdates::Outages outages;
+  try {
+    for (const auto& text : body.at("down").get<std::vector<std::string>>()) {
+      const auto port = spec::parse_port_name(text);
+      if (!port) throw ApiError(400, fmt::format("key 'down': {}", port.error()));
+      outages.down.push_back(*port);
+    }
+    outages.drained = body.at("drained").get<std::vector<std::string>>();
+  } catch (const json::exception&) {
+    throw ApiError(400, "expected the lists 'down' (ports) and 'drained' (switches)");
+  }
+  const Instant at = wait(ask("", [outages, this](Engine& engine, Instant now) {
+    session_.routing().set_outages_elsewhere(now, outages);
+    engine.wake_all();
+  }));
+  return {{"effective_seconds", seconds(at - Instant{})}};
+}
+
 // The key of a built-in flow, by its name.
 json LiveLab::path_of_flow(const std::string& name) {
   const auto& flows = session_.lab().flows();

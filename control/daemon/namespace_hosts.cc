@@ -20,6 +20,20 @@ hosts::Neighbour neighbour(const spec::Lab& lab, const spec::PortName& peer) {
   return {false, mac, nic.address_v4, nic.address_v6};
 }
 
+// Hosts and switches at other sites.
+void add_elsewhere(const spec::Lab& lab, hosts::LabHosts& out) {
+  const spec::Lab& whole = *lab.whole.lab;
+  for (std::size_t n = lab.nodes.size(); n < whole.nodes.size(); ++n) {
+    const spec::NodeSpec& node = whole.nodes[n];
+    if (node.kind == spec::NodeSpec::Kind::kSwitch) out.others.push_back({node.name, 0, node.loopback_v4, node.loopback_v6});
+    for (std::size_t i = 0; i < node.nics.size(); ++i) {
+      const int port = static_cast<int>(i) + 1;
+      out.others.push_back({node.name, port, node.nics[i].address_v4, node.nics[i].address_v6,
+                            spec::interface_name(whole, node, port)});
+    }
+  }
+}
+
 }  // namespace
 
 hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
@@ -61,6 +75,7 @@ hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
     }
     if (is_namespace) out.hosts.push_back(std::move(host));
   }
+  if (lab.whole.lab != nullptr) add_elsewhere(lab, out);
   return out;
 }
 

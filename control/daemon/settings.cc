@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "control/sites/placement.h"
 #include "control/spec/addresses.h"
 #include "control/spec/load.h"
 #include "control/spec/presets/preset.h"
@@ -62,6 +63,7 @@ spec::Lab Settings::lab() const {
     if (spec::is_ours(attach) && !nic.mac) nic.mac = automatic;
     if (!spec::is_ours(attach) && nic.mac == automatic) nic.mac.reset();
   }
+  if (!site_.empty()) return sites::part_of(lab, site_);
   return lab;
 }
 

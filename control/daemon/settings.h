@@ -14,8 +14,12 @@ namespace railyard::daemon {
 // file with these says, so what can be said and what is wrong with it are the same before and while it is up.
 class Settings {
  public:
-  Settings(std::string text, std::string file_name, std::vector<std::string> assignments)
-      : text_(std::move(text)), file_name_(std::move(file_name)), assignments_(std::move(assignments)) {}
+  // `site`: the lab is the part of the file's that this site runs; empty: all of it.
+  Settings(std::string text, std::string file_name, std::vector<std::string> assignments, std::string site = {})
+      : text_(std::move(text)),
+        file_name_(std::move(file_name)),
+        assignments_(std::move(assignments)),
+        site_(std::move(site)) {}
 
   // The same with more assignments. One that a later one of the same path replaces is left out, so that a lab that is
   // told things for weeks does not gather them.
@@ -35,6 +39,7 @@ class Settings {
   std::string text_;
   std::string file_name_;
   std::vector<std::string> assignments_;
+  std::string site_;
   std::map<spec::PortName, spec::Attachment> attached_;
 };
 

@@ -81,7 +81,10 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .compare = {},
                                            .diagnosis = {},
                                            .expect = {},
-                                           .index = {}},
+                                           .sites = {},
+                                           .trunks = {},
+                                           .index = {},
+                                           .whole = {}},
                                           f.text, f.place),
                         f.added, f.happened));
     made.back().removed = f.removed;

@@ -37,7 +37,7 @@ std::size_t changed_routes(const std::vector<Route>& before, const std::vector<R
 RouteUpdates::RouteUpdates(build::BuiltLab& lab, Engine& engine) : lab_(lab), engine_(engine) {
   std::size_t switches = 0;
   std::size_t speakers = 0;
-  for (const spec::NodeSpec& node : lab.spec().nodes) {
+  for (const spec::NodeSpec& node : lab.routed_graph().lab().nodes) {
     has_speaker_.push_back(spec::has_speaker(lab.spec(), node));
     switches += node.kind == spec::NodeSpec::Kind::kSwitch ? 1 : 0;
     speakers += has_speaker_.back() ? 1 : 0;
@@ -117,13 +117,13 @@ void RouteUpdates::wake() {
 Rerouting& RouteUpdates::rerouting(Instant at) {
   if (is_outside_) active_ = at;
   if (protocol_ == nullptr && !is_outside_) {
-    protocol_ = routing::make_protocol(lab_.spec().routing, lab_.graph(), lab_.routes(), lab_.fabric().window().size);
+    protocol_ = routing::make_protocol(lab_.spec().routing, lab_.routed_graph(), lab_.routes(), lab_.fabric().window().size);
     ribs_ = lab_.routes().ribs;
   }
   if (reroutings_.empty() || reroutings_.back().at_rest) {
     if (!reroutings_.empty()) add_losses(reroutings_.back());
     reroutings_.emplace_back().began_ns = nanoseconds(at - Instant{});
-    changed_.assign(lab_.graph().size(), false);
+    changed_.assign(lab_.routed_graph().size(), false);
     reordered_before_ = reordered();
     if (protocol_ != nullptr) before_ = protocol_->counters();
   }
@@ -131,7 +131,7 @@ Rerouting& RouteUpdates::rerouting(Instant at) {
 }
 
 void RouteUpdates::take(const TopologyEvent& e) {
-  if (!lab_.graph().is_switch(e.device.index())) return;
+  if (!lab_.routed_graph().is_switch(e.device.index())) return;
   switch (e.kind) {
     case TopologyEvent::Kind::kLinkDown:
     case TopologyEvent::Kind::kLinkUp:
@@ -144,6 +144,37 @@ void RouteUpdates::take(const TopologyEvent& e) {
   }
 }
 
+RouteUpdates::Outages RouteUpdates::outages() const {
+  Outages all;
+  for (const auto& [at, state] : ports_)
+    if (is_here(at.first) && !state.up()) all.down.push_back({routed().nodes[at.first].name, at.second + 1});
+  for (std::size_t n = 0; n < drains_.size(); ++n)
+    if (is_here(n) && drains_[n] > 0) all.drained.push_back(routed().nodes[n].name);
+  return all;
+}
+
+void RouteUpdates::set_outages_elsewhere(Instant at, const Outages& outages) {
+  if (is_outside_ || routed().routing.protocol == spec::RoutingProtocol::kStatic) return;
+  using Kind = TopologyEvent::Kind;
+  const routing::Graph& graph = lab_.routed_graph();
+  drains_.resize(graph.size(), 0);
+  for (std::size_t n = lab_.spec().nodes.size(); n < graph.size(); ++n) {
+    if (!graph.is_switch(n)) continue;
+    const DeviceId device{static_cast<std::uint32_t>(n)};
+    const std::string& name = routed().nodes[n].name;
+    for (const routing::Graph::Edge& e : graph.edges(n)) {
+      if (is_here(e.neighbour)) continue;  // this end of the trunk knows
+      const auto known = ports_.find({n, e.port.value});
+      const bool was_up = known == ports_.end() || known->second.up();
+      const bool up = std::ranges::find(outages.down, spec::PortName{name, e.port.value + 1}) == outages.down.end();
+      if (up != was_up) take({at, device, up ? Kind::kLinkUp : Kind::kLinkDown, e.port});
+    }
+    const bool drained = std::ranges::find(outages.drained, name) != outages.drained.end();
+    if (drained != (drains_[n] > 0)) take({at, device, drained ? Kind::kDrained : Kind::kUndrained});
+  }
+  run_protocol();
+}
+
 void RouteUpdates::note(Instant at, std::string what) {
   Rerouting& r = rerouting(at);
   if (r.causes.size() < Rerouting::kMostCauses) r.causes.push_back({nanoseconds(at - Instant{}), std::move(what)});
@@ -152,12 +183,12 @@ void RouteUpdates::note(Instant at, std::string what) {
 
 void RouteUpdates::take_link(const TopologyEvent& e) {
   const std::size_t node = e.device.index();
-  const auto edge = std::ranges::find(lab_.graph().edges(node), e.port, &routing::Graph::Edge::port);
+  const auto edge = std::ranges::find(lab_.routed_graph().edges(node), e.port, &routing::Graph::Edge::port);
   // A host's link is its switch's own affair: its address stays with the switch.
-  if (edge == lab_.graph().edges(node).end() || lab_.graph().is_host(edge->neighbour)) return;
+  if (edge == lab_.routed_graph().edges(node).end() || lab_.routed_graph().is_host(edge->neighbour)) return;
   const bool by_bfd = e.kind == TopologyEvent::Kind::kBfdDown || e.kind == TopologyEvent::Kind::kBfdUp;
   const bool up = e.kind == TopologyEvent::Kind::kLinkUp || e.kind == TopologyEvent::Kind::kBfdUp;
-  const std::string port = format(spec::PortName{lab_.spec().nodes[node].name, e.port.value + 1});
+  const std::string port = format(spec::PortName{routed().nodes[node].name, e.port.value + 1});
   note(e.at, fmt::format("{}{} {}", port, by_bfd ? " BFD" : "", up ? "up" : "down"));
   const std::vector<PortIndex> members = members_of(node, *edge);
   const bool before = any_up(node, members);
@@ -169,15 +200,21 @@ void RouteUpdates::take_link(const TopologyEvent& e) {
     state = {.signal = up};
   }
   if (any_up(node, members) == before || protocol_ == nullptr) return;
-  for (const PortIndex member : members) protocol_->port_changed({e.at, node, member, up, by_bfd});
+  for (const PortIndex member : members) {
+    protocol_->port_changed({e.at, node, member, up, by_bfd});
+    // Trunks are down at both ends, and up at both.
+    const auto link = std::ranges::find(lab_.routed_graph().edges(node), member, &routing::Graph::Edge::port);
+    if (is_here(node) && !is_here(link->neighbour))
+      protocol_->port_changed({e.at, link->neighbour, link->neighbour_port, up, by_bfd});
+  }
 }
 
 std::vector<PortIndex> RouteUpdates::members_of(std::size_t node, const routing::Graph::Edge& edge) const {
-  const std::string& bundle = lab_.spec().links[edge.link].bundle;
+  const std::string& bundle = routed().links[edge.link].bundle;
   if (bundle.empty()) return {edge.port};
   std::vector<PortIndex> ports;
-  for (const routing::Graph::Edge& e : lab_.graph().edges(node))
-    if (lab_.spec().links[e.link].bundle == bundle) ports.push_back(e.port);
+  for (const routing::Graph::Edge& e : lab_.routed_graph().edges(node))
+    if (routed().links[e.link].bundle == bundle) ports.push_back(e.port);
   return ports;
 }
 
@@ -192,11 +229,11 @@ bool RouteUpdates::any_up(std::size_t node, const std::vector<PortIndex>& ports)
 void RouteUpdates::take_drain(const TopologyEvent& e) {
   const std::size_t node = e.device.index();
   const bool on = e.kind == TopologyEvent::Kind::kDrained;
-  drains_.resize(lab_.graph().size(), 0);
+  drains_.resize(lab_.routed_graph().size(), 0);
   const int before = drains_[node];
   drains_[node] += on ? 1 : -1;
   if ((before == 0) == (drains_[node] == 0)) return;
-  note(e.at, fmt::format("{} {}", lab_.spec().nodes[node].name, on ? "drained" : "undrained"));
+  note(e.at, fmt::format("{} {}", routed().nodes[node].name, on ? "drained" : "undrained"));
   if (protocol_ != nullptr) protocol_->drain(e.at, node, on);
 }
 
@@ -226,6 +263,7 @@ void RouteUpdates::take_table(Instant at, DeviceId device, std::vector<Route> ta
 }
 
 void RouteUpdates::write(routing::TableChange change) {
+  if (!is_here(change.node)) return;
   if (planted(PlantedBug::kStaleNextHop))
     std::erase_if(change.groups, [&](const auto& g) {
       return g.second.ports.size() < ribs_[change.node].group(g.first).ports.size();
@@ -243,8 +281,8 @@ void RouteUpdates::give_table(Instant at, std::size_t node, const std::shared_pt
   Switch& sw = lab_.switch_named(lab_.spec().nodes[node].name);
   sw.change_at(at, [&sw, fecs, table](Instant) { sw.set_routes(fecs, *table); });
   std::shared_ptr<const ForwardingTable> beyond;
-  for (const routing::Graph::Edge& e : lab_.graph().edges(node)) {
-    if (!lab_.graph().is_switch(e.neighbour)) continue;
+  for (const routing::Graph::Edge& e : lab_.routed_graph().edges(node)) {
+    if (!lab_.routed_graph().is_switch(e.neighbour) || !is_here(e.neighbour)) continue;
     Switch& neighbour = lab_.switch_named(lab_.spec().nodes[e.neighbour].name);
     if (!neighbour.listens_to(e.neighbour_port)) continue;
     if (beyond == nullptr) beyond = std::make_shared<const ForwardingTable>(*fecs, *table);

@@ -38,6 +38,16 @@ class RouteUpdates {
   // A speaker outside has `node` forward by `table` from `at` on, and has these addresses itself.
   void take_table(Instant at, DeviceId node, std::vector<Route> table, std::vector<wire::IpAddress> local);
 
+  // What routing has to lead around: ends of links that cannot be used, and switches that are drained. Those of this lab;
+  // and, at one of several sites, those that all other sites have. Only while the engine rests.
+  struct Outages {
+    std::vector<spec::PortName> down;
+    std::vector<std::string> drained;
+    bool operator==(const Outages&) const = default;
+  };
+  Outages outages() const;
+  void set_outages_elsewhere(Instant at, const Outages& outages);
+
   // What `node` forwards by at the instant reached.
   std::vector<Route> table_of(DeviceId node) const;
 
@@ -45,6 +55,9 @@ class RouteUpdates {
   void tell(std::function<void(const TopologyEvent&)> see) { see_ = std::move(see); }
 
  private:
+  // As routing sees the lab: at one of several sites with the nodes at other sites.
+  const spec::Lab& routed() const noexcept { return lab_.routed_graph().lab(); }
+  bool is_here(std::size_t node) const noexcept { return node < lab_.spec().nodes.size(); }
   void look();
   void run_protocol();
   void rest_if_quiet();

@@ -48,7 +48,7 @@ std::string owners_of(const build::BuiltLab& lab, const wire::IpPrefix& prefix) 
   for (const routing::Origin& o : lab.routes().announced.origins)
     if (std::ranges::find(o.prefixes, prefix) != o.prefixes.end())
       for (const routing::Origin::Owner& owner : o.owners)
-        text += (text.empty() ? "" : ", ") + lab.spec().nodes[owner.node].name;
+        text += (text.empty() ? "" : ", ") + lab.routed_graph().lab().nodes[owner.node].name;
   return text;
 }
 
@@ -96,7 +96,7 @@ Json routes_json(build::BuiltLab& lab, const RouteUpdates& updates, const std::o
   const spec::RoutingSpec& routing = lab.spec().routing;
   const bool bgp = routing.protocol == spec::RoutingProtocol::kBgp;
   const std::vector<routing::bgp::AsNumber> as =
-      bgp ? routing::bgp::as_numbers(graph, routing.as_numbers) : std::vector<routing::bgp::AsNumber>(graph.size(), 0);
+      bgp ? routing::bgp::as_numbers(lab.routed_graph(), routing.as_numbers) : std::vector<routing::bgp::AsNumber>(graph.size(), 0);
   Json switches = Json::array();
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_switch(n) || (node && lab.spec().nodes[n].name != *node)) continue;

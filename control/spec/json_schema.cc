@@ -82,6 +82,8 @@ std::string json_schema() {
   define(definitions, probe_keys());
   define(definitions, compare_keys());
   define(definitions, diagnosis_keys());
+  define(definitions, site_keys());
+  define(definitions, trunks_keys());
   define(definitions, int_keys());
   define(definitions, budget_keys());
   require_unique_definitions(definitions);

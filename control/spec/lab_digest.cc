@@ -21,6 +21,8 @@ std::string lab_digest(Lab lab) {
   lab.compare = {};
   lab.diagnosis = {};
   lab.expect = {};
+  lab.sites = {};
+  lab.trunks = {};
   std::uint64_t digest = 0;
   // Files by what they say, wherever they are.
   for (TrafficSpec& t : lab.traffic) {

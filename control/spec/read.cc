@@ -289,6 +289,12 @@ Lab read_lab(const Tree& document) {
   if (draft.sections.expect != nullptr && draft.sections.expect->kind != Tree::Kind::kNothing)
     draft.lab.expect = one_or_list_of(condition_form()).read(*draft.sections.expect);
   if (draft.sections.diagnosis != nullptr) diagnosis_keys().read(*draft.sections.diagnosis, draft.lab.diagnosis);
+  if (draft.sections.sites != nullptr) {
+    draft.lab.sites = read_profiles(*draft.sections.sites, site_keys());
+    for (const Tree::Entry& e : draft.sections.sites->entries) draft.lab.sites.at(e.key).place = e.place;
+  }
+  if (draft.sections.trunks != nullptr && draft.sections.trunks->kind != Tree::Kind::kNothing)
+    trunks_keys().read(*draft.sections.trunks, draft.lab.trunks);
   read_profiles(draft);
 
   const LinkSpec link = read_link_defaults(draft);
@@ -313,6 +319,7 @@ Lab read_lab(const Tree& document) {
   assign_addresses(draft.lab);
   check_attachments(draft);
   check_trunks(draft);
+  check_sites(draft);
   read_flow_files(draft);
   read_placement_files(draft);
   read_trace_files(draft);

@@ -24,6 +24,7 @@
 #include "control/spec/qos_spec.h"
 #include "control/spec/roce_spec.h"
 #include "control/spec/routing_spec.h"
+#include "control/spec/sites_spec.h"
 #include "control/spec/uet_spec.h"
 #include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
@@ -461,12 +462,15 @@ struct Lab {
   CompareSpec compare;
   DiagnosisSpec diagnosis;
   std::vector<ConditionSpec> expect;  // what a run must measure
+  std::map<std::string, SiteSpec> sites;
+  TrunksSpec trunks;
 
   // nullptr: there is none. By `index` where that is right, else one by one.
   const NodeSpec* find(const std::string& node) const noexcept;
   // Makes `index` anew, once the nodes are there.
   void make_index();
   NodeIndex index;
+  WholeLab whole;
 
   bool operator==(const Lab&) const = default;
 };

@@ -121,6 +121,8 @@ std::string to_yaml(const Lab& lab, Defaults defaults) {
   if (lab.compare != CompareSpec{}) file.add("compare", compare_keys().write(lab.compare));
   if (!lab.expect.empty()) file.add("expect", one_or_list_of(condition_form()).write(lab.expect));
   if (!lab.diagnosis.empty()) file.add("diagnosis", diagnosis_keys().write(lab.diagnosis));
+  if (!lab.sites.empty()) file.add("sites", write_profiles(lab.sites, site_keys()));
+  if (Tree trunks = trunks_keys().write(lab.trunks); !trunks.entries.empty()) file.add("trunks", std::move(trunks));
   return print_yaml(file);
 }
 

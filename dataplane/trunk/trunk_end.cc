@@ -272,6 +272,7 @@ void TrunkEnd::on_ping(Instant now, Duration age, const TrunkHead& head, const T
       break;
   }
   round_trip_ps_.set(session_.clocks().known() ? static_cast<std::uint64_t>(session_.clocks().round_trip().ps) : 0);
+  clock_offset_ps_.set(session_.clocks().known() ? static_cast<std::uint64_t>(session_.clocks().offset().ps) : 0);
   clock_jumps_.set(session_.clocks().jumps());
 }
 
@@ -393,6 +394,7 @@ TrunkCounters TrunkEnd::trunk_counters() const {
   c.downs = downs_.read();
   c.late = late_.read();
   c.round_trip_ps = round_trip_ps_.read();
+  c.clock_offset_ps = static_cast<std::int64_t>(clock_offset_ps_.read());
   c.lateness_p50_ps = lateness_ps_[0].read();
   c.lateness_p99_ps = lateness_ps_[1].read();
   c.lateness_max_ps = lateness_ps_[2].read();

@@ -53,6 +53,7 @@ struct TrunkCounters {
   std::uint64_t downs = 0;          // how often the link went down because of the far end
   std::uint64_t late = 0;           // frames delivered later than the link says
   std::uint64_t round_trip_ps = 0;
+  std::int64_t clock_offset_ps = 0;  // the far end's modelled time minus ours, to within half the round trip
   std::uint64_t lateness_p50_ps = 0;  // of all frames; now and then
   std::uint64_t lateness_p99_ps = 0;
   std::uint64_t lateness_max_ps = 0;
@@ -184,6 +185,7 @@ class TrunkEnd final : public Device {
   Counter downs_;
   Counter late_;
   Counter round_trip_ps_;
+  Counter clock_offset_ps_;  // two's complement
   Counter clock_jumps_;
   Histogram lateness_;
   std::array<Counter, 3> lateness_ps_;  // p50, p99, max

@@ -24,6 +24,7 @@
 
 #include "control/spec/value.h"
 #include "dataplane/base/file_descriptor.h"
+#include "tools/railyard/at_site.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 
@@ -43,6 +44,7 @@ struct CaptureOptions {
   std::uint64_t snaplen = 0;
   std::string duration;
   std::string buffer;
+  bool ends_with_input = false;  // standard input: at a site, the end of whoever asked
 };
 
 std::string error_text() { return std::strerror(errno); }
@@ -188,24 +190,62 @@ FileDescriptor connect_to(const std::string& path) {
   return fd;
 }
 
+// The same capture at the site that has the port: what it writes, and its end as soon as that is shut down. Nothing: the lab
+// runs here.
+std::optional<FileDescriptor> capture_at_site(const daemon::LabDir& lab, const CaptureOptions& o) {
+  std::vector<std::string> more{o.port, "--write", "-", "--end-with-input"};
+  if (o.in) more.emplace_back("--in");
+  if (o.out) more.emplace_back("--out");
+  if (o.count != 0) more.insert(more.end(), {"--count", std::to_string(o.count)});
+  if (o.snaplen != 0) more.insert(more.end(), {"--snaplen", std::to_string(o.snaplen)});
+  if (!o.buffer.empty()) more.insert(more.end(), {"--buffer", o.buffer});
+  std::vector<std::string> words = command_at_site(lab, o.port, "capture", more, false);
+  if (words.empty()) return std::nullopt;
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw std::runtime_error(fmt::format("no socket: {}", error_text()));
+  FileDescriptor here(ends[0]);
+  const FileDescriptor there(ends[1]);
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  const pid_t pid = ::fork();
+  if (pid < 0) throw std::runtime_error(fmt::format("cannot run {}: {}", words[0], error_text()));
+  if (pid == 0) {
+    // Ctrl-C is for us, who end it.
+    ::setpgid(0, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::dup2(there.get(), STDIN_FILENO);
+    ::dup2(there.get(), STDOUT_FILENO);
+    ::execvp(raw[0], raw.data());
+    ::_exit(127);
+  }
+  return here;
+}
+
 enum class End { kComplete, kReaderGone, kBrokenOff };
 
 // From the daemon to the output, until one of them or the user ends it.
 class Copy {
  public:
+  // `input`: what ends it when it ends; -1: nothing.
   Copy(FileDescriptor& interrupts, FileDescriptor& daemon, Output& output,
-       std::optional<steady_clock::time_point> until)
-      : interrupts_(interrupts), daemon_(daemon), output_(output), until_(until) {}
+       std::optional<steady_clock::time_point> until, int input)
+      : interrupts_(interrupts), daemon_(daemon), output_(output), until_(until), input_(input) {}
 
   End run() {
     for (;;) {
       const bool full = !blocks_.whole().empty();
       if (!full && ended_) return blocks_.complete() ? End::kComplete : End::kBrokenOff;
-      std::array<pollfd, 3> fds{pollfd{interrupts_.get(), POLLIN, 0}, pollfd{full ? -1 : daemon_.get(), POLLIN, 0},
-                                pollfd{output_.fd(), static_cast<short>(full ? POLLOUT : 0), 0}};
+      std::array<pollfd, 4> fds{pollfd{interrupts_.get(), POLLIN, 0}, pollfd{full ? -1 : daemon_.get(), POLLIN, 0},
+                                pollfd{output_.fd(), static_cast<short>(full ? POLLOUT : 0), 0},
+                                pollfd{asked_ ? -1 : input_, POLLIN, 0}};
       if (::poll(fds.data(), fds.size(), time_left()) < 0 && errno != EINTR)
         throw std::runtime_error(fmt::format("poll: {}", error_text()));
       if (fds[0].revents != 0 && !interrupted()) return End::kBrokenOff;
+      if (fds[3].revents != 0) ask_for_the_end();
       if (until_ && !asked_ && steady_clock::now() >= *until_) ask_for_the_end();
       if ((fds[2].revents & POLLERR) != 0) return End::kReaderGone;
       if ((fds[2].revents & POLLOUT) != 0) {
@@ -248,6 +288,7 @@ class Copy {
   FileDescriptor& daemon_;
   Output& output_;
   std::optional<steady_clock::time_point> until_;
+  int input_;
   Blocks blocks_;
   std::vector<std::byte> received_ = std::vector<std::byte>(256 * 1024);
   bool asked_ = false;
@@ -279,14 +320,19 @@ int capture(const CaptureOptions& o) {
   std::signal(SIGPIPE, SIG_IGN);
   Output output(o.file);
   FileDescriptor signals = interrupts();
-  const json started = ask(lab, "POST", "/captures", request);
-  FileDescriptor daemon = connect_to(started["socket"].get<std::string>());
+  FileDescriptor daemon;
+  if (auto there = capture_at_site(lab, o)) {
+    daemon = std::move(*there);
+  } else {
+    const json started = ask(lab, "POST", "/captures", request);
+    daemon = connect_to(started["socket"].get<std::string>());
+  }
   output.accept();
   fmt::print(stderr, "railyard: capturing {}{}\n", o.port, o.count == 0 && !duration ? "; Ctrl-C ends it" : "");
 
   std::optional<steady_clock::time_point> until;
   if (duration) until = steady_clock::now() + *duration;
-  Copy copy(signals, daemon, output, until);
+  Copy copy(signals, daemon, output, until, o.ends_with_input ? STDIN_FILENO : -1);
   const End end = copy.run();
   const Blocks& blocks = copy.blocks();
   if (end == End::kBrokenOff)
@@ -316,6 +362,7 @@ void add_capture(CLI::App* command, int& exit_code) {
       ->check(CLI::Range(1, 262'144));
   command->add_option("--buffer", o->buffer, "Buffer for frames not yet written (default 16MiB, at most 1GiB)")
       ->type_name("SIZE");
+  command->add_flag("--end-with-input", o->ends_with_input, "Stop when standard input ends")->group("");
   command->footer(
       "Each frame has a comment: class, queue depth, CE mark, drop reason; for packets sampled by in-band telemetry\n"
       "(railyard int, run.int) the path as well. A capture never delays the lab: frames that do not fit its buffer "

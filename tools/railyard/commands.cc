@@ -77,6 +77,8 @@ void add_man(CLI::App* command, int& exit_code);
 void add_help(CLI::App* command, int& exit_code);
 void add_version(CLI::App* command, int& exit_code);
 void add_web(CLI::App* command, int& exit_code);
+void add_relay(CLI::App* command, int& exit_code);
+void add_front(CLI::App* command, int& exit_code);
 
 namespace {
 
@@ -159,6 +161,8 @@ constexpr std::array kCommands{
     Command{"docs", kOther, "Print where the documentation is", add_docs},
     Command{"completion", kOther, "Print the completion script of a shell", add_completion},
     Command{"complete", kHidden, "Print names for completion scripts", add_complete},
+    Command{"front", kHidden, "Stand in front of the sites of a lab", add_front},
+    Command{"relay", kHidden, "Answer the front of a lab over several sites", add_relay},
     Command{"man", kHidden, "Write the man pages to a directory", add_man},
     Command{"help", kOther, "Print the help of a command", add_help},
     Command{"version", kOther, "Print the version", add_version},

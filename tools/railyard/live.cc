@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "control/api/http_client.h"
+#include "control/front/site_record.h"
 #include "control/spec/suggest.h"
 #include "tools/railyard/commands.h"
 
@@ -23,6 +24,11 @@ LabDir chosen_lab(const std::string& said) {
   std::vector<std::string> up;
   for (const std::string& name : LabDir::names())
     if (LabDir(name).running()) up.push_back(name);
+  // Its sites' parts are named where they are meant.
+  if (said.empty())
+    for (const std::string& name : std::vector(up))
+      if (const auto record = front::read_record(LabDir(name)))
+        for (const front::RecordedSite& site : record->sites) std::erase(up, site.lab);
   if (!said.empty()) {
     LabDir lab(said);
     if (lab.running()) return lab;

@@ -172,7 +172,9 @@ void print_hosts(const json& s) {
   for (const json& h : s["hosts"]) {
     const std::string name = h["name"].get<std::string>();
     const std::string state = h.value("state", "up");
-    if (state == "down")
+    if (state == "down" && h.contains("site"))
+      fmt::print("{} is down: {}\n", name, h.value("why", ""));
+    else if (state == "down")
       fmt::print("{} is down: {}; `railyard restart {}` reboots it\n", name, h.value("why", ""), name);
     if (state == "booting") fmt::print("{} is booting\n", name);
     if (h.value("emulated", false)) emulated.push_back(name);
@@ -207,12 +209,38 @@ void print_trunks(const json& s) {
   const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
   for (const json& t : s["trunks"])
     fmt::print(
-        "trunk {} at {} ({}): {}{}; {} frames sent, {} received, {} lost in transit; round trip {}; {} late, lateness "
+        "trunk {} at {} ({}): {}{}; {} frames sent, {} received, {} lost in transit; round trip {}, clock {:+.6f} s to within {}; {} late, "
+        "lateness "
         "p99 {}, max {}\n",
         t["name"].get<std::string>(), t["switch_port"].get<std::string>(), t["wire"].get<std::string>(),
         t["state"].get<std::string>(), t["carrier"].get<bool>() ? "" : ", no carrier", number(t["sent"]),
-        number(t["received"]), number(t["lost"]), ns(t["round_trip_ns"]), number(t["late"]),
+        number(t["received"]), number(t["lost"]), ns(t["round_trip_ns"]),
+        static_cast<double>(t["clock_offset_ns"].get<std::int64_t>()) / 1e9, ns(t["clock_error_ns"]), number(t["late"]),
         ns(t["lateness_ns"]["p99"]), ns(t["lateness_ns"]["max"]));
+  for (const json& t : s["trunks"])
+    if (number(t["round_trip_ns"]) / 2 > number(t["delay_ns"]))
+      fmt::print("warning: trunk {} has a delay of {}, and the network takes {}: frames are late; expected a longer delay\n",
+                 t["name"].get<std::string>(), ns(t["delay_ns"]), ns(number(t["round_trip_ns"]) / 2));
+}
+
+// Of a lab over several sites: which are there, and how their simulated clocks stand to the first one's.
+void print_sites(const json& s) {
+  if (!s.contains("sites")) return;
+  fmt::print("\n");
+  for (const json& site : s["sites"]) {
+    const std::string name = site["name"].get<std::string>();
+    if (!site["up"].get<bool>()) {
+      fmt::print("site {} IS DOWN: {}; its hosts are down: {}\n", name, site.value("why", ""),
+                 fmt::join(site["hosts"].get<std::vector<std::string>>(), ", "));
+      continue;
+    }
+    fmt::print("site {} is up, {} hosts", name, site["hosts"].size());
+    if (const json c = site.value("clock", json()); c.is_object() && c["relative_to"] != name)
+      fmt::print("; its simulated clock is {:+.6f} s from that of {}, to within {}",
+                 static_cast<double>(c["offset_ns"].get<std::int64_t>()) / 1e9, c["relative_to"].get<std::string>(),
+                 report::nanoseconds_text(number(c["error_ns"])));
+    fmt::print("\n");
+  }
 }
 
 void print_all(const json& s) {
@@ -226,6 +254,7 @@ void print_all(const json& s) {
   print_hosts(s);
   if (!s["trunks"].empty()) fmt::print("\n");
   print_trunks(s);
+  print_sites(s);
 }
 
 std::size_t terminal_lines() {
@@ -250,6 +279,11 @@ int watch(const daemon::LabDir& lab) {
       return kOk;
     }
     const auto at = std::chrono::steady_clock::now();
+    if (now["ports"].size() != before["ports"].size()) {  // a site has gone, or come back
+      before = std::move(now);
+      then = at;
+      continue;
+    }
     std::vector<Row> rows = rows_of(now, &before, std::chrono::duration<double>(at - then).count());
     std::erase_if(rows, [](const Row& r) { return r.peer.empty(); });
     std::ranges::stable_sort(

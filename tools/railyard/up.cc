@@ -1,29 +1,24 @@
 // `railyard up`, `down` and `ls`: labs that stay up.
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "control/base/json_text.h"
-#include "control/daemon/cleanup.h"
 #include "control/daemon/ready.h"
+#include "control/front/site_record.h"
 #include "control/spec/load.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 #include "tools/railyard/page_link.h"
+#include "tools/railyard/start_daemon.h"
+#include "tools/railyard/stop_lab.h"
 
 namespace railyard::tools {
 namespace {
@@ -39,88 +34,52 @@ struct UpOptions {
   std::string listen;
   std::string tls_cert;
   std::string tls_key;
+  std::vector<std::string> sites;
+  std::string ssh;
+  std::string remote_program;
   bool web = false;
   bool detach = false;
 };
 
-// railyardd lies where this program lies.
-std::string daemon_program() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path beside = self.parent_path() / "railyardd";
-  if (error || !std::filesystem::exists(beside))
-    throw std::runtime_error(
-        fmt::format("{} is missing; railyard and railyardd must be installed together", beside.string()));
-  return beside;
-}
-
-volatile std::sig_atomic_t daemon_pid = 0;
-void pass_on(int signal) {
-  if (daemon_pid > 0) ::kill(static_cast<pid_t>(daemon_pid), signal == SIGINT ? SIGTERM : signal);
-}
-
-// The daemon, started; and what it tells.
-pid_t start_daemon(const UpOptions& o, int& ready) {
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("no pipe: {}", std::strerror(errno)));
-  const std::string program = daemon_program();
-  std::vector<std::string> args{program, std::filesystem::absolute(o.file), "--ready-fd", std::to_string(pipe[1])};
+// What holds the lab: its daemon, or with sites the process in front of theirs.
+std::vector<std::string> holder_of(const UpOptions& o) {
+  std::vector<std::string> args{daemon_program()};
+  if (!o.sites.empty()) {
+    args = {std::filesystem::read_symlink("/proc/self/exe"), "front"};
+    for (const std::string& site : o.sites) args.insert(args.end(), {"--site", site});
+    if (!o.ssh.empty()) args.insert(args.end(), {"--ssh", o.ssh});
+    if (!o.remote_program.empty()) args.insert(args.end(), {"--remote-program", o.remote_program});
+  }
+  args.push_back(std::filesystem::absolute(o.file));
   if (!o.name.empty()) args.insert(args.end(), {"--name", o.name});
   for (const std::string& s : o.sets) args.insert(args.end(), {"--set", s});
   if (!o.log_level.empty()) args.insert(args.end(), {"--log-level", o.log_level});
   if (!o.metrics.empty()) args.insert(args.end(), {"--metrics", o.metrics});
-  if (!o.listen.empty() || o.web) args.insert(args.end(), {"--listen", o.listen.empty() ? "127.0.0.1:0" : o.listen});
+  if (o.web && !o.sites.empty())
+    args.emplace_back("--web");
+  else if (!o.listen.empty() || o.web)
+    args.insert(args.end(), {"--listen", o.listen.empty() ? "127.0.0.1:0" : o.listen});
   if (!o.tls_cert.empty()) args.insert(args.end(), {"--tls-cert", std::filesystem::absolute(o.tls_cert)});
   if (!o.tls_key.empty()) args.insert(args.end(), {"--tls-key", std::filesystem::absolute(o.tls_key)});
   if (!o.detach) args.emplace_back("--foreground");
-  std::vector<char*> raw;
-  for (std::string& a : args) raw.push_back(a.data());
-  raw.push_back(nullptr);
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  // Ctrl-C waits until there is somebody to pass it on to.
-  sigset_t interrupts;
-  sigset_t before;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigaddset(&interrupts, SIGTERM);
-  ::sigprocmask(SIG_BLOCK, &interrupts, &before);
-  const pid_t pid = ::fork();
-  if (pid < 0) throw std::runtime_error(fmt::format("cannot start railyardd: {}", std::strerror(errno)));
-  if (pid == 0) {
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    // Ctrl-C goes to us, who pass it on once.
-    ::setsid();
-    ::dup2(null, STDIN_FILENO);
-    if (o.detach) {
-      ::dup2(null, STDOUT_FILENO);
-      ::dup2(null, STDERR_FILENO);
-      if (::chdir("/") != 0) ::_exit(126);
-    }
-    ::fcntl(pipe[1], F_SETFD, 0);
-    ::execv(program.c_str(), raw.data());
-    ::_exit(127);
-  }
-  daemon_pid = pid;
-  std::signal(SIGINT, pass_on);
-  std::signal(SIGTERM, pass_on);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  ::close(null);
-  ::close(pipe[1]);
-  ready = pipe[0];
-  return pid;
+  return args;
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+// "; 3 sites: a (4 hosts), b (4 hosts), c (no host)".
+std::string sites_text(const nlohmann::json& lab) {
+  if (!lab.contains("sites")) return "";
+  std::string text;
+  for (const auto& site : lab["sites"]) {
+    const std::size_t hosts = site["hosts"].size();
+    text += fmt::format("{}{} ({} host{})", text.empty() ? "" : ", ", site["name"].get<std::string>(), hosts, hosts == 1 ? "" : "s");
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
+  return fmt::format("; sites {}", text);
 }
 
 int up(const UpOptions& o) {
   if (o.file.empty()) check_readable(o.file);
   int fd = -1;
-  const pid_t pid = start_daemon(o, fd);
+  const pid_t pid = start_daemon(holder_of(o), o.detach, fd);
   const auto told = daemon::wait_ready(fd);
   ::close(fd);
   if (!told || told->lab.empty()) {
@@ -133,8 +92,8 @@ int up(const UpOptions& o) {
     return kFailed;
   }
   const auto lab = ask(LabDir(told->lab), "GET", "/lab");
-  fmt::print("lab '{}' is up: {} switches, {} hosts, {} links\n", told->lab, lab["size"]["switches"].get<int>(),
-             lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>());
+  fmt::print("lab '{}' is up: {} switches, {} hosts, {} links{}\n", told->lab, lab["size"]["switches"].get<int>(),
+             lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>(), sites_text(lab));
   const bool plain_metrics = o.metrics.starts_with("127.") || o.metrics.starts_with("[::1]");
   if (!o.metrics.empty())
     fmt::print("  {}://{}/metrics            for Prometheus\n", plain_metrics ? "http" : "https", o.metrics);
@@ -148,44 +107,25 @@ int up(const UpOptions& o) {
   return wait_for(pid);
 }
 
-// Waits until nobody holds the lab any more.
-bool gone(const LabDir& dir, std::chrono::milliseconds patience) {
-  constexpr std::chrono::milliseconds kTurn{50};
-  for (; patience > kTurn; patience -= kTurn) {
-    if (!dir.running()) return true;
-    std::this_thread::sleep_for(kTurn);
-  }
-  return !dir.running();
-}
-
-// Whether it will go down. A daemon that was killed holds its lab until the kernel has closed all it had open.
-bool told_to_go_down(const LabDir& dir) {
-  if (!dir.running()) return false;
-  try {
-    ask(dir, "POST", "/down");
-    return true;
-  } catch (const std::runtime_error&) {
-    if (!gone(dir, std::chrono::seconds(5))) throw;
-    return false;
-  }
-}
-
 int down_one(const LabDir& dir) {
-  if (told_to_go_down(dir)) {
-    if (!gone(dir, std::chrono::seconds(30)))
-      throw std::runtime_error(fmt::format("lab '{}' is still stopping; its log: {}", dir.name(), dir.log()));
+  if (stop_lab(dir))
     fmt::print("lab '{}' stopped\n", dir.name());
-  } else {
-    const std::vector<std::string> left = daemon::clean_up(dir);
-    for (const std::string& line : left) fmt::print(stderr, "railyard: {}\n", line);
-    if (!left.empty()) return kFailed;
+  else
     fmt::print("lab '{}' was not running; removed its leftovers\n", dir.name());
-  }
   return kOk;
 }
 
+// Labs that are no part of another one, which stops them with the rest.
+std::vector<std::string> whole_labs() {
+  std::vector<std::string> names = LabDir::names();
+  for (const std::string& name : LabDir::names())
+    if (const auto record = front::read_record(LabDir(name)))
+      for (const front::RecordedSite& site : record->sites) std::erase(names, site.lab);
+  return names;
+}
+
 int down(const std::string& name, bool all) {
-  const std::vector<std::string> names = LabDir::names();
+  const std::vector<std::string> names = whole_labs();
   if (all) {
     for (const std::string& n : names) down_one(LabDir(n));
     return kOk;
@@ -242,14 +182,24 @@ void add_up(CLI::App* command, int& exit_code) {
       ->type_name("NAME")
       ->envname(kLabVariable);
   command->add_option("--set", o->sets, "Override a value of the file")->type_name("PATH=VALUE");
-  command->add_option("--metrics", o->metrics, "Answer GET /metrics for Prometheus at this loopback address; with --tls-cert at any, by the token")
+  auto* sites = command->add_option("--site", o->sites, "Run the lab over these machines: sites of the file, or [USER@]HOST, separated by commas")
+      ->type_name("SITE,...")
+      ->delimiter(',');
+  command->add_option("--ssh", o->ssh, "Command in front of what runs at a site, with {site} and {target} (default: ssh {target})")
+      ->type_name("COMMAND")
+      ->needs(sites);
+  command->add_option("--remote-program", o->remote_program, "railyard at the sites (default: railyard)")
+      ->type_name("FILE")
+      ->needs(sites);
+  auto* metrics = command->add_option("--metrics", o->metrics, "Answer GET /metrics for Prometheus at this loopback address; with --tls-cert at any, by the token")
       ->type_name("ADDRESS:PORT");
   command->add_flag("--web", o->web, "Serve the live page on this machine, and print its address");
-  command->add_option("--listen", o->listen, "Serve the page and the API at this loopback address, with --tls-cert at any; port 0: any that is free")
+  auto* listen = command->add_option("--listen", o->listen, "Serve the page and the API at this loopback address, with --tls-cert at any; port 0: any that is free")
       ->type_name("ADDRESS:PORT");
   auto* cert = command->add_option("--tls-cert", o->tls_cert, "Certificate of this machine, with its chain (PEM)")->type_name("FILE");
   auto* key = command->add_option("--tls-key", o->tls_key, "Its key (PEM, without a passphrase)")->type_name("FILE")->needs(cert);
   cert->needs(key);
+  for (CLI::Option* option : {metrics, listen, cert}) option->excludes(sites);
   command->add_option("--log-level", o->log_level, "Lowest level in the daemon's log (default: info)")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(
@@ -257,6 +207,7 @@ void add_up(CLI::App* command, int& exit_code) {
       "Examples:\n"
       "  railyard up topologies/labs/softroce-pair.yaml --detach\n"
       "  railyard up topologies/labs/rails-4x8.yaml --web --detach\n"
+      "  railyard up topologies/labs/three-sites.yaml --site a,b,c\n"
       "  railyard exec h1 ping -c 3 h2\n"
       "  railyard down");
   command->callback([o, &exit_code] { exit_code = up(*o); });

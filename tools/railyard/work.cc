@@ -18,6 +18,7 @@
 #include "control/guest/run_command.h"
 #include "control/report/shell_word.h"
 #include "tools/railyard/application_environment.h"
+#include "tools/railyard/at_site.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
@@ -62,6 +63,10 @@ void enter_application(const nlohmann::json& about, DeviceNodes nodes) {
 // Without words: a shell.
 int exec(const std::string& lab_name, const std::string& host, DeviceNodes nodes, std::vector<std::string> words) {
   const LabDir lab = chosen_lab(lab_name);
+  std::vector<std::string> there{host};
+  if (!words.empty()) there.push_back("--");
+  there.insert(there.end(), words.begin(), words.end());
+  go_to_site(lab, host, words.empty() ? "shell" : "exec", there);
   const auto about = reachable(lab, host);
   const auto kind = about["kind"].get<std::string>();
   keep_off(about.value("cores", std::vector<int>{}));
@@ -97,6 +102,7 @@ int exec(const std::string& lab_name, const std::string& host, DeviceNodes nodes
 
 // Lines for a POSIX shell.
 int print_environment(const std::string& lab_name, const std::string& host, DeviceNodes nodes) {
+  go_to_site(chosen_lab(lab_name), host, "env", {host});
   const auto about = reachable(chosen_lab(lab_name), host);
   if (about["kind"] != "application")
     throw std::runtime_error(fmt::format("{} is {}; expected a host with `attach: application`", host,

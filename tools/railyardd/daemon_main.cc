@@ -37,6 +37,7 @@ struct Options {
 void add_options(CLI::App& app, Options& o) {
   app.add_option("SPEC", o.config.spec_file, "Fabric file (YAML)")->required();
   app.add_option("--name", o.config.name, "Name of the lab (default: the file's `name`)");
+  app.add_option("--site", o.config.site, "Run the part of the lab that this site has")->type_name("SITE");
   app.add_option("--set", o.config.overrides, "Override a value of the file")->type_name("PATH=VALUE");
   app.add_option("--ready-fd", o.ready_fd, "Report there once that the lab runs, or why it does not");
   app.add_option("--log-level", o.config.log_level, "Lowest level to log: trace, debug, info, warning, error, off")

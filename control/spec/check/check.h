@@ -20,6 +20,7 @@ void check_attachments(const Draft& draft);
 
 // Trunks lead from a switch to another daemon, under the wall clock, each over an address of its own.
 void check_trunks(const Draft& draft);
+void check_sites(const Draft& draft);
 
 // Traffic has senders and receivers, can reach them, fits, and ends.
 void check_traffic(const Draft& draft);

@@ -101,7 +101,10 @@ const Table<Sections>& file_keys() {
        part("expect", &Sections::expect, any_of_schemas({condition_form().schema, list_schema(condition_form().schema)}),
             "conditions on the figures of a run, e.g. busbw >= 380Gbps; if one fails, the run ends with exit code 6"),
        part("diagnosis", &Sections::diagnosis, reference(diagnosis_keys().name()),
-            "the failure that this lab shows: symptom, cause, fix")}};
+            "the failure that this lab shows: symptom, cause, fix"),
+       part("sites", &Sections::sites, map_schema(reference(site_keys().name())),
+            "machines that can each run a part of the lab, by name (`railyard up --site`)"),
+       part("trunks", &Sections::trunks, reference(trunks_keys().name()), "links between sites")}};
   return table;
 }
 

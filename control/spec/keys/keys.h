@@ -122,6 +122,9 @@ const Table<ProbeSpec>& probe_keys();
 const Table<CompareSpec>& compare_keys();
 // diagnosis
 const Table<DiagnosisSpec>& diagnosis_keys();
+// sites.<name>, trunks
+const Table<SiteSpec>& site_keys();
+const Table<TrunksSpec>& trunks_keys();
 // hosts.<name>.scale-up
 const Table<ScaleUpSpec>& scale_up_keys();
 // hosts.<name>.pcie
@@ -158,6 +161,8 @@ struct Sections {
   const Tree* compare = nullptr;
   const Tree* expect = nullptr;
   const Tree* diagnosis = nullptr;
+  const Tree* sites = nullptr;
+  const Tree* trunks = nullptr;
 };
 const Table<Sections>& file_keys();
 

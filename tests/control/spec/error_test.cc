@@ -39,7 +39,7 @@ TEST(FileErrors, CannotBeRead) {
 TEST(FileErrors, Keys) {
   EXPECT_EQ(error_of("nmae: x\n"),
             "x.yaml:1:1: unknown key 'nmae'; did you mean 'name'? Known here: name, description, qos, switches, hosts, "
-            "defaults, topology, fabrics, nodes, links, traffic, collectives, jobs, faults, routing, run, probe, compare, expect, diagnosis");
+            "defaults, topology, fabrics, nodes, links, traffic, collectives, jobs, faults, routing, run, probe, compare, expect, diagnosis, sites, trunks");
   EXPECT_EQ(
       error_of("name: My Lab\n"),
       "x.yaml:1:7: name: 'My Lab' is not a name; expected letters, digits, '-' and '_', at most 63, the first a letter "

@@ -1,0 +1,87 @@
+// The connection to a site, with a shell script in the place of the remote shell and the relay.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/api/message.h"
+#include "control/front/site_link.h"
+#include "control/front/site_links.h"
+
+namespace railyard::front {
+namespace {
+
+using testing::HasSubstr;
+
+// A relay that answers with these lines, one after the other, and then ends with `code`.
+SiteLink link_to(const std::string& lines, int code = 0) {
+  const std::string script = "for a in " + lines + "; do read -r line || exit 1; printf '%s\\n' \"$a\"; done; exit " + std::to_string(code);
+  // The words behind: "railyard relay" are parameters of the script.
+  RemoteShell shell{.prefix = "env", .program = "sh"};
+  static int n = 0;
+  const std::string file = testing::TempDir() + "relay" + std::to_string(n++) + ".sh";
+  FILE* out = std::fopen(file.c_str(), "w");
+  std::fputs(script.c_str(), out);
+  std::fclose(out);
+  shell.prefix = "env sh " + file;
+  return SiteLink(shell, {.name = "b", .target = "host-b", .lab = "x-b"});
+}
+
+std::string gone(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const SiteGone& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SiteLink, PassesAnswersAndRefusalsOn) {
+  SiteLink link = link_to(R"('{"up":true}' '{"status":200,"body":{"name":"x-b"}}' '{"status":404,"body":"there is no such thing"}')");
+  link.start("name: x", false);
+  EXPECT_EQ(link.ask("GET", "/lab")["name"], "x-b");
+  try {
+    link.ask("GET", "/nothing");
+    FAIL();
+  } catch (const api::ApiError& error) {
+    EXPECT_EQ(error.status(), 404);
+    EXPECT_STREQ(error.what(), "there is no such thing");
+  }
+  EXPECT_EQ(link.why_gone(), "");
+}
+
+TEST(SiteLink, NamesTheSiteThatCannotStart) {
+  SiteLink link = link_to(R"('{"error":"/dev/vfio: no such device","exit_code":1}')");
+  try {
+    link.start("name: x", false);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "site b: /dev/vfio: no such device");
+  }
+}
+
+TEST(SiteLink, ASiteThatEndsIsGoneAndStaysSo) {
+  SiteLink link = link_to(R"('{"up":true}')", 255);
+  link.start("name: x", false);
+  EXPECT_THAT(gone([&] { link.ask("GET", "/lab"); }), HasSubstr("site b: cannot be reached"));
+  EXPECT_THAT(link.why_gone(), HasSubstr("cannot be reached"));
+  EXPECT_THAT(gone([&] { link.ask("GET", "/lab"); }), HasSubstr("cannot be reached"));
+}
+
+TEST(SiteLink, ADaemonThatEndsIsGoneWhileItsMachineAnswers) {
+  SiteLink link = link_to(R"('{"up":true}' '{"gone":"its daemon (PID 7) has ended"}' '{"down":true}')");
+  link.start("name: x", false);
+  EXPECT_EQ(gone([&] { link.ask("GET", "/lab"); }), "site b: its daemon (PID 7) has ended");
+  link.stop();
+}
+
+TEST(SiteLinks, OneThatCannotStartStopsTheOthers) {
+  SiteRecord record;
+  record.shell = {.prefix = "/nowhere/shell", .program = "railyard"};
+  record.sites = {{"a", "a", "x-a"}, {"b", "b", "x-b"}};
+  SiteLinks links(record);
+  EXPECT_THAT(gone([&] { links.start("name: x", false); }), HasSubstr("site a: cannot run /nowhere/shell"));
+}
+
+}  // namespace
+}  // namespace railyard::front
