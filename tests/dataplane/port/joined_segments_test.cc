@@ -23,9 +23,9 @@ using test::Octets;
 using test::offload;
 using test::tcp_frame;
 
-constexpr std::uint16_t kSegment = 1448;
-constexpr std::size_t kL3 = Ethernet::kOctets;
-constexpr std::size_t kTcpV4 = kL3 + Ipv4::kOctets;
+constexpr std::uint16_t kMss = 1448;
+constexpr std::size_t kEthernet = Ethernet::kOctets;
+constexpr std::size_t kTcpAt = kEthernet + Ipv4::kOctets;
 
 class JoinedSegmentsTest : public ::testing::Test {
  protected:
@@ -37,7 +37,7 @@ class JoinedSegmentsTest : public ::testing::Test {
   // The segments of a super-frame, as they cross the fabric.
   void segments(const Octets& whole, bool v4) {
     SuperFrame super;
-    ASSERT_TRUE(super.start(whole, offload(v4, kSegment)));
+    ASSERT_TRUE(super.start(whole, offload(v4, kMss)));
     while (!super.done()) {
       Octets frame(super.longest());
       frame.resize(super.cut(frame.data()));
@@ -47,8 +47,8 @@ class JoinedSegmentsTest : public ::testing::Test {
   // Changes a segment, whose checksums stay right.
   static void change(Packet& p, const std::function<void(std::byte* frame)>& what) {
     what(p.header());
-    std::byte* const ip = p.header() + kL3;
-    const std::size_t octets = p.header_octets + p.payload_octets - kTcpV4;
+    std::byte* const ip = p.header() + kEthernet;
+    const std::size_t octets = p.header_octets + p.payload_octets - kTcpAt;
     write<Ipv4::HeaderChecksum>(ip, 0);
     write<Ipv4::HeaderChecksum>(ip, internet_checksum({ip, Ipv4::kOctets}));
     write<Tcp::Checksum>(ip + Ipv4::kOctets, 0);
@@ -76,10 +76,10 @@ TEST_F(JoinedSegmentsTest, WhatWasCutIsTheSuperFrameOfItsSenderAgain) {
     join_segments(packets, out);
     ASSERT_EQ(out.frames, 7u);
     const OffloadHeader said = OffloadHeader::read(out.front.data());
-    const std::size_t l4 = kL3 + (v4 ? Ipv4::kOctets : Ipv6::kOctets);
+    const std::size_t l4 = kEthernet + (v4 ? Ipv4::kOctets : Ipv6::kOctets);
     EXPECT_EQ(said.flags, OffloadHeader::kNeedsChecksum);
     EXPECT_EQ(said.gso_type, v4 ? OffloadHeader::kGsoTcpV4 : OffloadHeader::kGsoTcpV6);
-    EXPECT_EQ(said.gso_size, kSegment);
+    EXPECT_EQ(said.gso_size, kMss);
     EXPECT_EQ(said.hdr_len, l4 + kTcp);
     EXPECT_EQ(said.csum_start, l4);
     Octets frame(out.front.begin() + sizeof said, out.front.begin() + static_cast<std::ptrdiff_t>(out.front_octets));
@@ -114,18 +114,18 @@ TEST_F(JoinedSegmentsTest, OneFrameGoesAsItIs) {
 // A receiver acts on these, so it must see them where they are.
 TEST_F(JoinedSegmentsTest, AnyDifferenceThatAReceiverWouldSeeEndsIt) {
   const std::vector<std::function<void(std::byte*)>> differences{
-      [](std::byte* f) { write<Ipv4::TrafficClass>(f + kL3, 3); },                      // CE
-      [](std::byte* f) { write<Ipv4::TTL>(f + kL3, 7); },                               //
-      [](std::byte* f) { write<Ipv4::Identification>(f + kL3, 99); },                   //
-      [](std::byte* f) { write<Ipv4::Source>(f + kL3, 0x0A000009); },                   //
-      [](std::byte* f) { write<Tcp::SourcePort>(f + kTcpV4, 9); },                      //
-      [](std::byte* f) { write<Tcp::SequenceNumber>(f + kTcpV4, 9); },                  // a gap
-      [](std::byte* f) { write<Tcp::AcknowledgmentNumber>(f + kTcpV4, 9); },            //
-      [](std::byte* f) { write<Tcp::Window>(f + kTcpV4, 9); },                          //
-      [](std::byte* f) { write<Tcp::Flags>(f + kTcpV4, 0x30); },                        // URG
-      [](std::byte* f) { write<Tcp::Flags>(f + kTcpV4, 0x50); },                        // ECE
-      [](std::byte* f) { write<Tcp::Flags>(f + kTcpV4, 0x90); },                        // CWR
-      [](std::byte* f) { f[kTcpV4 + Tcp::kOctets] = std::byte{9}; },                    // an option
+      [](std::byte* f) { write<Ipv4::TrafficClass>(f + kEthernet, 3); },                      // CE
+      [](std::byte* f) { write<Ipv4::TTL>(f + kEthernet, 7); },                               //
+      [](std::byte* f) { write<Ipv4::Identification>(f + kEthernet, 99); },                   //
+      [](std::byte* f) { write<Ipv4::Source>(f + kEthernet, 0x0A000009); },                   //
+      [](std::byte* f) { write<Tcp::SourcePort>(f + kTcpAt, 9); },                      //
+      [](std::byte* f) { write<Tcp::SequenceNumber>(f + kTcpAt, 9); },                  // a gap
+      [](std::byte* f) { write<Tcp::AcknowledgmentNumber>(f + kTcpAt, 9); },            //
+      [](std::byte* f) { write<Tcp::Window>(f + kTcpAt, 9); },                          //
+      [](std::byte* f) { write<Tcp::Flags>(f + kTcpAt, 0x30); },                        // URG
+      [](std::byte* f) { write<Tcp::Flags>(f + kTcpAt, 0x50); },                        // ECE
+      [](std::byte* f) { write<Tcp::Flags>(f + kTcpAt, 0x90); },                        // CWR
+      [](std::byte* f) { f[kTcpAt + Tcp::kOctets] = std::byte{9}; },                    // an option
       [](std::byte* f) { f[5] = std::byte{2}; },                                        // MAC address
   };
   for (std::size_t i = 0; i < differences.size(); ++i) {
@@ -150,7 +150,7 @@ TEST_F(JoinedSegmentsTest, ASegmentWithAWrongChecksumStaysSo) {
 TEST_F(JoinedSegmentsTest, PshAndFinEndIt) {
   for (const unsigned flag : {kPsh, kFin}) {
     segments(tcp_frame(true, 10'000, kAck), true);
-    change(*packets[2], [&](std::byte* f) { write<Tcp::Flags>(f + kTcpV4, static_cast<std::uint8_t>(kAck | flag)); });
+    change(*packets[2], [&](std::byte* f) { write<Tcp::Flags>(f + kTcpAt, static_cast<std::uint8_t>(kAck | flag)); });
     EXPECT_EQ(joined(), 3u);
     for (Packet* p : packets) pool.release(p);
     packets.clear();
@@ -158,23 +158,23 @@ TEST_F(JoinedSegmentsTest, PshAndFinEndIt) {
 }
 
 TEST_F(JoinedSegmentsTest, AShortSegmentIsTheLast) {
-  segments(tcp_frame(true, kSegment + 100, kAck), true);
-  Octets next = tcp_frame(true, kSegment, kAck);
-  write<Tcp::SequenceNumber>(next.data() + kTcpV4, test::kSequenceNumber + kSegment + 100);
-  write<Ipv4::Identification>(next.data() + kL3, 1);
-  packets.push_back(packet(next));
-  change(*packets.back(), [](std::byte*) {});
+  segments(tcp_frame(true, kMss + 100, kAck), true);
+  packets.push_back(packet(tcp_frame(true, kMss, kAck)));
+  change(*packets.back(), [](std::byte* f) {
+    write<Tcp::SequenceNumber>(f + kTcpAt, test::kSequenceNumber + kMss + 100);
+    write<Ipv4::Identification>(f + kEthernet, 1);
+  });
   EXPECT_EQ(joined(), 2u);
 }
 
 // 45 segments fill an IP packet; another 10 wait for the next.
 TEST_F(JoinedSegmentsTest, NoSuperFrameIsLongerThanAnIpPacket) {
-  constexpr std::size_t kFull = (65535 - Ipv4::kOctets - kTcp) / kSegment;
+  constexpr std::size_t kFull = (65535 - Ipv4::kOctets - kTcp) / kMss;
   for (std::size_t i = 0; i < kFull + 10; ++i) {
-    packets.push_back(packet(tcp_frame(true, kSegment, kAck)));
+    packets.push_back(packet(tcp_frame(true, kMss, kAck)));
     change(*packets.back(), [&](std::byte* f) {
-      write<Ipv4::Identification>(f + kL3, static_cast<std::uint16_t>(i));
-      write<Tcp::SequenceNumber>(f + kTcpV4, static_cast<std::uint32_t>(i * kSegment));
+      write<Ipv4::Identification>(f + kEthernet, static_cast<std::uint16_t>(i));
+      write<Tcp::SequenceNumber>(f + kTcpAt, static_cast<std::uint32_t>(i * kMss));
     });
   }
   JoinedSegments out;
@@ -186,7 +186,7 @@ TEST_F(JoinedSegmentsTest, NoSuperFrameIsLongerThanAnIpPacket) {
 
 TEST_F(JoinedSegmentsTest, WhatIsNotTcpGoesAsItIs) {
   segments(tcp_frame(true, 10'000, kAck), true);
-  for (Packet* p : packets) change(*p, [](std::byte* f) { write<Ipv4::Protocol>(f + kL3, ip_protocol::kUdp); });
+  for (Packet* p : packets) change(*p, [](std::byte* f) { write<Ipv4::Protocol>(f + kEthernet, ip_protocol::kUdp); });
   EXPECT_EQ(joined(), 1u);
 }
 
