@@ -39,8 +39,7 @@ constexpr std::size_t kMostInterfaceName = IFNAMSIZ - 1;
 constexpr std::size_t kMostNamespaceName = 255;  // it is a file's
 constexpr int kLeastIpv6Mtu = 1280;              // RFC 8200 §5
 
-// One sender's kernel cuts no more than this into frames without offloads: a shaper would cost cycles and hold nobody
-// back.
+// One sender's kernel makes no more than this: a shaper would cost cycles and hold nobody back.
 constexpr BitRate kMostShapedRate = 100_Gbps;
 // A token bucket is refilled by a timer, which may be late by this: with less the rate would not be reached.
 constexpr Duration kBurst{250'000'000};
@@ -375,7 +374,7 @@ void make(const Part& part, Journal& journal) {
   for (const std::size_t h : part.hosts) {
     const NamespaceHost& host = lab.hosts[h];
     in_namespace(host_namespace(lab.name, host.name), [&] {
-      for (const HostNic& nic : host.nics) switch_offloads_off(nic.interface);
+      for (const HostNic& nic : host.nics) leave_offloads(nic.interface);
     });
     shapers(lab, host).run_or_throw(journal);
     HostSetUp(lab, h).run(journal);

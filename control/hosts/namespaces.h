@@ -1,7 +1,7 @@
 // The hosts of a lab as network namespaces.
 //
 // Host HOST of lab LAB is the namespace ry-LAB-HOST with interfaces eth1, eth2, ...: one per NIC, with its MAC and IP
-// addresses, MTU, routes (routes.h), neighbours, without offloads, shaped to the rate of its link. Each is one end of a
+// addresses, MTU, routes (routes.h), neighbours, offloads (offloads.h), shaped to the rate of its link. Each is one end of a
 // veth pair whose other end is in ry-LAB, the lab's own namespace, for the fabric to open. `ip netns exec ry-LAB-HOST`
 // has the lab's names in /etc/hosts.
 #pragma once

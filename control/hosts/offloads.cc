@@ -2,6 +2,7 @@
 #include "control/hosts/offloads.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,14 @@
 
 namespace railyard::hosts {
 namespace {
+
+// What PacketSocketPort does in the NIC's place as frames come in.
+constexpr std::array kDone{std::string_view("rx-checksum"),           std::string_view("tx-checksum-ipv4"),
+                           std::string_view("tx-checksum-ipv6"),      std::string_view("tx-checksum-ip-generic"),
+                           std::string_view("tx-tcp-segmentation"),   std::string_view("tx-tcp-ecn-segmentation"),
+                           std::string_view("tx-tcp6-segmentation"),  std::string_view("tx-udp-segmentation")};
+
+bool is_done(std::string_view feature) { return std::ranges::find(kDone, feature) != kDone.end(); }
 
 bool is_offload(std::string_view feature) {
   const auto has = [&](std::string_view part) { return feature.find(part) != feature.npos; };
@@ -75,11 +84,11 @@ class Features {
     return out;
   }
 
-  void switch_off() const {
+  void switch_undone_off() const {
     const auto blocks = get();
     std::vector<ethtool_set_features_block> wanted(blocks.size());
     for (std::size_t i = 0; i < names_.size(); ++i)
-      if (is_offload(names_[i])) wanted[i / 32].valid |= blocks[i / 32].available & std::uint32_t{1} << i % 32;
+      if (is_offload(names_[i]) && !is_done(names_[i])) wanted[i / 32].valid |= blocks[i / 32].available & std::uint32_t{1} << i % 32;
     const std::size_t octets = wanted.size() * sizeof wanted[0];
     Request<ethtool_sfeatures> set(ETHTOOL_SFEATURES, octets);
     set.header().size = static_cast<std::uint32_t>(wanted.size());
@@ -117,11 +126,12 @@ class Features {
 
 std::vector<std::string> offloads(const std::string& interface) { return Features(interface).on(); }
 
-void switch_offloads_off(const std::string& interface) {
+void leave_offloads(const std::string& interface) {
   const Features features(interface);
-  features.switch_off();
-  if (const auto left = features.on(); !left.empty())
-    throw HostsError(fmt::format("{} stay on at {}", fmt::join(left, ", "), interface));
+  features.switch_undone_off();
+  auto left = features.on();
+  std::erase_if(left, is_done);
+  if (!left.empty()) throw HostsError(fmt::format("{} stay on at {}", fmt::join(left, ", "), interface));
 }
 
 }  // namespace railyard::hosts

@@ -10,8 +10,9 @@ namespace railyard::hosts {
 // Throws HostsError.
 std::vector<std::string> offloads(const std::string& interface);
 
-// Switches all of them off, so that what leaves the interface is what goes over a cable: whole checksums, no packet
-// above the MTU. Throws HostsError if one stays on.
-void switch_offloads_off(const std::string& interface);
+// Leaves on what the fabric's port does as frames come in: checksums that are sums, the segmentation of TCP and UDP. The
+// host's kernel then hands over up to 64 KiB at once. Switches all others off (SCTP, tunnels): without them, what leaves
+// the interface is what goes over a cable. Throws HostsError if one stays on.
+void leave_offloads(const std::string& interface);
 
 }  // namespace railyard::hosts

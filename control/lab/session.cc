@@ -228,7 +228,7 @@ report::Report Session::run(const std::atomic<bool>& asked_to_stop, WallClockLiv
     config.scale_numerator = run.scale_numerator;
     config.scale_denominator = run.scale_denominator;
     config.lag_limit = run.lag_limit;
-    config.busy_poll = run.busy_poll;
+    config.polling = run.polling;
     engine_->after_windows(&looks_, [this] {
       if (engine_->reached() < looks_.next()) [[likely]]
         return;

@@ -27,7 +27,7 @@ void Lab::make_index() {
 bool RunSpec::operator==(const RunSpec& o) const {
   const auto members = [](const RunSpec& r) {
     return std::tie(r.clock, r.seed.value, r.duration, r.drain, r.scale_numerator, r.scale_denominator, r.workers,
-                    r.payload, r.memory, r.hugepages, r.lag_limit, r.busy_poll, r.cores, r.gpu_hour, r.deadlock, r.in_band, r.budgets,
+                    r.payload, r.memory, r.hugepages, r.lag_limit, r.polling, r.cores, r.gpu_hour, r.deadlock, r.in_band, r.budgets,
                     r.timeline, r.agents);
   };
   return members(*this) == members(o);

@@ -28,6 +28,7 @@
 #include "control/spec/uet_spec.h"
 #include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
+#include "dataplane/base/polling.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -427,7 +428,7 @@ struct RunSpec {
   Bytes memory{std::int64_t{4} << 30};  // ceiling for packets
   bool hugepages = false;
   Duration lag_limit{1'000'000'000};  // wall clock: further behind, simulated time slips
-  bool busy_poll = false;             // wall clock: never sleep when idle
+  Polling polling = Polling::kBalanced;  // wall clock: what idle workers do
   std::vector<int> cores{};           // wall clock: processors of the workers, one each; empty: any
   std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
   BudgetSpec budgets;

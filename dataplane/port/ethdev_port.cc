@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <rte_alarm.h>
@@ -32,6 +34,27 @@ namespace {
 
 std::string reason(int code) { return rte_strerror(code < 0 ? -code : code); }
 
+// The interface that a device's arguments name: "eth1" of "net_af_xdp0,iface=eth1,start_queue=1".
+std::string interface_of(const std::string& device) {
+  constexpr std::string_view kKey = ",iface=";
+  const std::size_t at = device.find(kKey);
+  return at == std::string::npos ? "IFACE" : device.substr(at + kKey.size(), device.find(',', at + 1) - at - kKey.size());
+}
+
+// A frame and its packet share a page: the driver of DPDK 22.11 knows no frames in several buffers, which the kernel has
+// since Linux 6.6 (XDP_USE_SG). Packets are as large as the lab's largest MTU asks for.
+void check_af_xdp(const EthdevPortConfig& config, const PacketPool& pool) {
+  constexpr std::uint32_t kMostMtu = 3400;
+  constexpr std::size_t kMostOctets = 3584;
+  if (!config.device.starts_with("net_af_xdp")) return;
+  if (config.mtu <= kMostMtu && pool.real_octets() <= kMostOctets) return;
+  fail(config.device,
+       fmt::format("DPDK's AF_XDP driver keeps a frame in one page (no multi-buffer), so it carries IP packets of at most {0} bytes, "
+                   "and the lab has an mtu of {1}. Set mtu: {0} on all links; for jumbo frames use attach: {{ netdev: {2} }}",
+                   kMostMtu, config.mtu > kMostMtu ? std::to_string(config.mtu) : fmt::format("more than {}", kMostMtu),
+                   interface_of(config.device)));
+}
+
 constexpr std::uint16_t kPrefetchAhead = 4;
 // A server that is not there is looked for now and then: after so many takes that find nothing, and so much time.
 constexpr std::uint32_t kIdleTakes = 64;
@@ -44,6 +67,7 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   const std::size_t comma = config.device.find(',');
   name_ = config.device.substr(0, comma);
   virtual_device_ = name_.starts_with("net_") || name_.starts_with("eth_");
+  check_af_xdp(config, pool);
   DpdkLog log;
   if (const int ret = rte_dev_probe(config.device.c_str()); ret != 0) {
     if (virtual_device_)

@@ -111,6 +111,7 @@ PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketP
                             mtu, config.mtu, name_, config.mtu, mtu));
   if (!set_option(in_.get(), SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_VNET_HDR, 1) ||
+      !set_option(out_.get(), SOL_PACKET, PACKET_VNET_HDR, 1) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_COPY_THRESH, 1))
     fail(name_, fmt::format("the kernel's packet sockets lack a feature ({}); expected Linux 4.20 or later",
@@ -127,7 +128,8 @@ PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketP
     fail(name_, fmt::format("cannot bind a socket to it: {}", std::strerror(error)));
   }
   // Between the ends of a veth pair there is nothing; a NIC and its driver may keep what is between two MACs.
-  abilities_ = {driver_of(in_.get(), name_) == "veth" ? PortAbilities::Pfc::kYes : PortAbilities::Pfc::kUnverified,
+  joins_ = driver_of(in_.get(), name_) == "veth";
+  abilities_ = {joins_ ? PortAbilities::Pfc::kYes : PortAbilities::Pfc::kUnverified,
                 static_cast<std::uint32_t>(mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets), true};
 }
 
@@ -202,15 +204,19 @@ PacketSocketPort::Frame PacketSocketPort::whole(tpacket2_hdr& header, std::uint3
   std::byte* const in_slot = reinterpret_cast<std::byte*>(&header) + header.tp_mac;
   std::byte* frame = long_frame_.data() + kRoomInFront;
   std::uint32_t kept = header.tp_snaplen;
+  std::uint32_t octets = header.tp_len;
   std::byte* const offload = frame - sizeof(OffloadHeader);
   ssize_t received = -1;
   if ((status & TP_STATUS_COPY) != 0)
-    received = recv(in_.get(), offload, sizeof(OffloadHeader) + SuperFrame::kMostOctets, MSG_DONTWAIT);
-  if (received >= static_cast<ssize_t>(sizeof(OffloadHeader)))
-    kept = static_cast<std::uint32_t>(static_cast<std::size_t>(received) - sizeof(OffloadHeader));
-  else
+    received = recv(in_.get(), offload, sizeof(OffloadHeader) + SuperFrame::kMostOctets, MSG_DONTWAIT | MSG_TRUNC);
+  if (received >= static_cast<ssize_t>(sizeof(OffloadHeader))) {
+    // Not tp_len: two processors that send at once may queue their frames in another order than that of their slots.
+    octets = static_cast<std::uint32_t>(static_cast<std::size_t>(received) - sizeof(OffloadHeader));
+    kept = std::min(octets, static_cast<std::uint32_t>(SuperFrame::kMostOctets));
+  } else {
     std::memcpy(offload, in_slot - sizeof(OffloadHeader), sizeof(OffloadHeader) + kept);
-  Frame out{frame, kept, header.tp_len, OffloadHeader::read(offload)};
+  }
+  Frame out{frame, kept, octets, OffloadHeader::read(offload)};
   if ((status & TP_STATUS_VLAN_VALID) != 0) {
     out.at -= wire::Vlan::kOctets;
     std::memmove(out.at, frame, wire::Ethernet::EtherType::kFirstOctet);
@@ -296,32 +302,39 @@ std::size_t PacketSocketPort::take(PacketPool& pool, std::span<Packet*> packets)
 // Sends until the way out is full. A frame that is refused for good is counted and given up.
 void PacketSocketPort::send_staged() noexcept {
   std::array<mmsghdr, StagedPackets::kBurst> messages{};
-  std::array<iovec, StagedPackets::kBurst> octets;
+  std::array<iovec, 2 * StagedPackets::kBurst> pieces;
   while (!staged_.empty()) {
-    const std::span<Packet* const> waiting = staged_.waiting();
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-      octets[i] = {waiting[i]->header(), waiting[i]->header_octets + std::size_t{waiting[i]->payload_octets}};
-      messages[i].msg_hdr.msg_iov = &octets[i];
-      messages[i].msg_hdr.msg_iovlen = 1;
+    std::span<Packet* const> waiting = staged_.waiting();
+    unsigned count = 0;
+    for (std::size_t piece = 0; !waiting.empty(); ++count) {
+      JoinedSegments& out = outgoing_[count];
+      join_segments(joins_ ? waiting : waiting.first(1), out);
+      msghdr& message = messages[count].msg_hdr;
+      message.msg_iov = &pieces[piece];
+      message.msg_iovlen = 1 + out.frames;
+      pieces[piece++] = {out.front.data(), out.front_octets};
+      for (Packet* const p : waiting.first(out.frames))
+        pieces[piece++] = {p->header() + out.left_out, p->header_octets + std::size_t{p->payload_octets} - out.left_out};
+      waiting = waiting.subspan(out.frames);
     }
-    const int sent = sendmmsg(out_.get(), messages.data(), static_cast<unsigned>(waiting.size()), MSG_DONTWAIT);
-    if (sent > 0) {
-      sent_.add(static_cast<std::uint64_t>(sent));
-      staged_.release(static_cast<std::size_t>(sent), pool_);
-    } else if (is_passing(errno)) {
-      return;
-    } else {
-      not_sent_.increment();
-      staged_.release(1, pool_);
-    }
+    const int sent = sendmmsg(out_.get(), messages.data(), count, MSG_DONTWAIT);
+    if (sent < 0 && is_passing(errno)) return;
+    std::size_t frames = 0;
+    for (int i = 0; i < std::max(sent, 1); ++i) frames += outgoing_[static_cast<std::size_t>(i)].frames;
+    (sent > 0 ? sent_ : not_sent_).add(frames);
+    staged_.release(frames, pool_);
   }
 }
 
 std::size_t PacketSocketPort::give(PacketPool& pool, std::span<Packet* const> packets) {
   if (!staged_.empty()) send_staged();
-  if (!staged_.empty()) return 0;
-  const std::size_t n = staged_.stage(packets, pool);
-  send_staged();
+  std::size_t n = 0;
+  while (staged_.empty() && n < packets.size()) {
+    const std::size_t staged = staged_.stage(packets.subspan(n), pool);
+    if (staged == 0) break;
+    n += staged;
+    send_staged();
+  }
   return n;
 }
 

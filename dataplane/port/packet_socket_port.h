@@ -11,6 +11,7 @@
 #include "dataplane/base/counter.h"
 #include "dataplane/base/file_descriptor.h"
 #include "dataplane/packet/pool.h"
+#include "dataplane/port/joined_segments.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/port/staged_packets.h"
 #include "dataplane/port/super_frame.h"
@@ -33,7 +34,8 @@ struct PacketSocketPortConfig {
 // use of the interface goes on beside it; what the kernel sends through it is not seen.
 //
 // Frames come in as they would on a cable: tags that the kernel keeps apart are put back, checksums and segmentation
-// that the sender left to its NIC are done. The interface may go down or away and come back under the same name:
+// that the sender left to its NIC are done. TCP segments that leave together go out joined where a kernel is at the
+// other end (a veth pair), as its own GRO would join them. The interface may go down or away and come back under the same name:
 // meanwhile nothing is taken, and what is to be sent waits.
 class PacketSocketPort final : public OutsidePort {
  public:
@@ -81,7 +83,7 @@ class PacketSocketPort final : public OutsidePort {
   PortAbilities abilities_;
   std::uint64_t stream_;
   FileDescriptor in_;   // with the ring
-  FileDescriptor out_;  // apart: with PACKET_VNET_HDR each frame to send would want a header, too
+  FileDescriptor out_;  // apart: nothing comes in by it
   std::byte* ring_ = nullptr;
   std::size_t ring_octets_ = 0;
   std::uint32_t slot_octets_ = 0;
@@ -93,6 +95,8 @@ class PacketSocketPort final : public OutsidePort {
   std::vector<std::byte> long_frame_;  // what does not fit a slot, or is to be cut
   SuperFrame super_;                   // in long_frame_
   StagedPackets staged_;
+  std::array<JoinedSegments, StagedPackets::kBurst> outgoing_;  // of staged_, in a call to the kernel
+  bool joins_ = false;                                          // the kernel at the other end takes super-frames
   PacketPool& pool_;
   // When the kernel took in what was received last, by CLOCK_REALTIME; 0: not known.
   std::array<std::int64_t, kStamps> stamps_ns_{};

@@ -13,7 +13,7 @@ namespace railyard {
 // One burst: a port stages no more before all of it has left, so at most this much waits in it.
 class StagedPackets {
  public:
-  static constexpr std::size_t kBurst = 32;
+  static constexpr std::size_t kBurst = 64;
 
   bool empty() const noexcept { return from_ == to_; }
   std::span<Packet* const> waiting() const noexcept { return {packets_.data() + from_, to_ - from_}; }

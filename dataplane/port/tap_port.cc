@@ -187,25 +187,38 @@ ssize_t TapPort::write_frame(Packet& p) noexcept {
   return writev(tap_.get(), parts.data(), static_cast<int>(parts.size()));
 }
 
+// Writes joined_, which begins with the first of `packets`.
+ssize_t TapPort::write_joined(std::span<Packet* const> packets) noexcept {
+  std::array<iovec, 1 + JoinedSegments::kMostFrames> pieces;
+  pieces[0] = {joined_.front.data(), joined_.front_octets};
+  for (std::size_t i = 0; i < joined_.frames; ++i) {
+    Packet& p = *packets[i];
+    pieces[1 + i] = {p.header() + joined_.left_out, p.header_octets + std::size_t{p.payload_octets} - joined_.left_out};
+  }
+  return writev(tap_.get(), pieces.data(), static_cast<int>(1 + joined_.frames));
+}
+
 // Sends until there is no more room. A frame that is refused for good is counted and given up.
 void TapPort::send_staged() noexcept {
   while (!staged_.empty()) {
-    const ssize_t written = write_frame(*staged_.waiting().front());
-    if (written >= 0)
-      sent_.increment();
-    else if (is_passing(errno))
-      return;
-    else
-      not_sent_.increment();
-    staged_.release(1, pool_);
+    join_segments(staged_.waiting(), joined_);
+    const ssize_t written =
+        joined_.frames == 1 ? write_frame(*staged_.waiting().front()) : write_joined(staged_.waiting());
+    if (written < 0 && is_passing(errno)) return;
+    (written >= 0 ? sent_ : not_sent_).add(joined_.frames);
+    staged_.release(joined_.frames, pool_);
   }
 }
 
 std::size_t TapPort::give(PacketPool& pool, std::span<Packet* const> packets) {
   if (!staged_.empty()) send_staged();
-  if (!staged_.empty()) return 0;
-  const std::size_t n = staged_.stage(packets, pool);
-  send_staged();
+  std::size_t n = 0;
+  while (staged_.empty() && n < packets.size()) {
+    const std::size_t staged = staged_.stage(packets.subspan(n), pool);
+    if (staged == 0) break;
+    n += staged;
+    send_staged();
+  }
   return n;
 }
 

@@ -13,6 +13,7 @@
 #include "dataplane/base/units.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/base/file_descriptor.h"
+#include "dataplane/port/joined_segments.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/port/staged_packets.h"
 #include "dataplane/port/super_frame.h"
@@ -31,7 +32,8 @@ struct TapPortConfig {
 
 // The interface lives as long as the port; meanwhile it may be moved to another namespace and renamed. The network
 // stack behind it leaves its checksums and the segmentation of TCP and UDP to the port, which takes many frames with
-// one call to the kernel so. They come in as they would on a cable all the same.
+// one call to the kernel so. They come in as they would on a cable all the same. TCP segments that leave together go out
+// joined, as the kernel's own GRO would join them.
 class TapPort final : public OutsidePort {
  public:
   // Makes the interface. Throws std::runtime_error with the interface and what would help, and leaves none behind then.
@@ -58,6 +60,7 @@ class TapPort final : public OutsidePort {
   std::optional<struct InterfaceState> state() const;
   std::uint32_t receive(std::byte* to, std::size_t room) noexcept;
   ssize_t write_frame(Packet& packet) noexcept;
+  ssize_t write_joined(std::span<Packet* const> packets) noexcept;
   void send_staged() noexcept;
 
   std::uint64_t stream_;
@@ -66,6 +69,7 @@ class TapPort final : public OutsidePort {
   std::vector<std::byte> long_frame_;  // what was read last, behind its offload header
   SuperFrame super_;                   // in long_frame_
   StagedPackets staged_;
+  JoinedSegments joined_;              // the first of staged_
   PacketPool& pool_;
   Counter received_;
   Counter sent_;

@@ -40,12 +40,14 @@ class Pace {
   Duration epoch_;
 };
 
-// What to do when there is nothing to do: look again at once, then let others run, then sleep for moments; and when it
-// has been quiet for long, until something comes. Where that does not announce itself it is looked for now and then,
-// and waits for that long.
+// What to do when there is nothing to do, by the policy of the lab.
+//
+// Balanced: look again at once, then let others run, then sleep for moments; and when it has been quiet for long, until
+// something comes. Idle: the last at once. What does not announce itself is looked for now and then, and waits for that
+// long.
 class Idle {
  public:
-  Idle(Machine& machine, bool busy) : machine_(machine), busy_(busy) {}
+  Idle(Machine& machine, Polling policy) : machine_(machine), policy_(policy) {}
 
   // `descriptors`: of what announces itself; `all`: nothing else may come.
   void await(std::vector<int> descriptors, bool all) {
@@ -55,28 +57,55 @@ class Idle {
   void worked() noexcept {
     empty_ = 0;
     announced_ = false;
+    wait_ = kFirstWait;
   }
   // `left`: wall time until something is due.
   void rest(Duration left) {
+    switch (policy_) {
+      case Polling::kLatency: return;
+      case Polling::kBalanced: return rest_by_and_by(left);
+      case Polling::kIdle: return rest_at_once(left);
+    }
+  }
+
+ private:
+  static constexpr Duration kFirstWait{50'000'000};
+  static constexpr Duration kLongestUnanswered{1'000'000'000};
+
+  void rest_by_and_by(Duration left) {
     constexpr unsigned kEmptyTurns = 64;
     constexpr unsigned kYields = 4 * kEmptyTurns;
     constexpr unsigned kShortSleeps = 1024;  // 0.1 s, with what a timer adds
-    if (busy_ || ++empty_ < kEmptyTurns) return;
+    if (++empty_ < kEmptyTurns) return;
     if (empty_ < kYields || left < 100_us)
       machine_.yield();
     else if (empty_ < kYields + kShortSleeps)
       machine_.sleep(50_us);
     else if (announced_)  // but nobody takes it now: a link that is down
-      machine_.sleep(std::min(left, 1_ms));
+      machine_.sleep(std::min(left, kLongestUnanswered));
     else
       announced_ = machine_.wait(std::clamp(left - 100_us, 50_us, longest_), descriptors_);
   }
+  // First in short waits, then in waits that grow. Ports announce what comes only after some empty looks, and hosts that
+  // take nothing now, or send without saying so, are to be served soon while there is traffic.
+  void rest_at_once(Duration left) {
+    constexpr Duration kTimerSlack{50'000'000};  // Linux wakes this much later, if nobody asks for less
+    constexpr Duration kTooShort{20'000'000};    // packets are on their way
+    if (left < kTooShort) return machine_.yield();
+    constexpr unsigned kShortWaits = 80;
+    const Duration most = std::clamp(left - kTimerSlack, kTooShort, wait_);
+    if (announced_)
+      machine_.sleep(std::min(most, kLongestUnanswered));
+    else
+      announced_ = machine_.wait(most, descriptors_);
+    if (++empty_ > kShortWaits) wait_ = std::min(2 * wait_, longest_);
+  }
 
- private:
   Machine& machine_;
   std::vector<int> descriptors_;
   Duration longest_ = 4_ms;
-  bool busy_;
+  Duration wait_ = kFirstWait;
+  Polling policy_;
   bool announced_ = false;
   unsigned empty_ = 0;
 };
@@ -106,7 +135,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
   Instant reached = engine.reached();
   const Duration began = machine.time();
   Pace pace(reached, config, began);
-  Idle idle(machine, config.busy_poll);
+  Idle idle(machine, config.polling);
   const auto look_around = [&] {
     polled.clear();
     std::vector<int> descriptors;

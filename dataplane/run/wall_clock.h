@@ -7,6 +7,7 @@
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/histogram.h"
+#include "dataplane/base/polling.h"
 #include "dataplane/base/time.h"
 #include "dataplane/run/engine.h"
 #include "dataplane/run/machine.h"
@@ -20,8 +21,7 @@ struct WallClockConfig {
   std::int64_t scale_denominator = 1;
   // Behind by more than this (in wall time), modelled time slips: it is set back, which is counted.
   Duration lag_limit{1'000'000'000};
-  // Never yield or sleep. Otherwise: yield after some empty turns, then sleep briefly.
-  bool busy_poll = false;
+  Polling polling = Polling::kBalanced;
 };
 
 struct WallClockStats {

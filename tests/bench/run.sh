@@ -3,7 +3,7 @@
 #
 # usage: tests/bench/run.sh [--runs N] [--json] [NAME...]
 #   --runs N   runs of each figure (default 5)
-#   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live scrape start memory parts qps
+#   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live live-speed scrape start memory parts qps
 #              roce uet recovery uet-numbers uet-numbers-large applications jobs
 #   --json     of uet-numbers and uet-numbers-large: a line of JSON for each row
 # Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
@@ -78,6 +78,15 @@ hz=$(tsc_hz)
 if is_wanted applications; then
   . "$here/applications.sh"
   applications_bench
+fi
+
+if is_wanted live-speed; then
+  if (( EUID == 0 )); then
+    . "$here/live_speed.sh"
+    live_speed_bench
+  else
+    echo 'live-speed: skipped, needs root'
+  fi
 fi
 
 if is_wanted parts; then

@@ -1,8 +1,10 @@
-// railyard doctor: what is wrong, from counters: of a report, a run, a running lab, real devices, or captures.
+// railyard doctor: what is wrong, from counters: of a report, a run, a running lab, real devices, or captures. And whether
+// this machine can run live labs well.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "control/doctor/readers/gathered.h"
 #include "control/doctor/table.h"
 #include "control/lab/version.h"
+#include "control/machine/check.h"
 #include "control/report/compare.h"
 #include "control/spec/input_error.h"
 #include "control/spec/load.h"
@@ -31,6 +34,7 @@ struct DoctorOptions {
   std::size_t most = 5;
   bool json = false;
   bool rules = false;
+  bool host = false;
 };
 
 bool is_lab_file(const std::string& file) { return file.ends_with(".yaml") || file.ends_with(".yml"); }
@@ -112,11 +116,64 @@ std::vector<doctor::Found> findings_of(const doctor::Case& c, const std::string&
   }
 }
 
+// Whether DPDK drives a device by its PCI address: "0000:03:00.0,...".
+bool is_pci(const spec::Attachment& attach) {
+  const auto* const dpdk = std::get_if<spec::AttachDpdk>(&attach);
+  return dpdk != nullptr && dpdk->device.find(':') < dpdk->device.find(',');
+}
+
+bool is_of_kernel(const spec::Attachment& attach) {
+  return std::holds_alternative<spec::AttachNamespace>(attach) || std::holds_alternative<spec::AttachTap>(attach) ||
+         std::holds_alternative<spec::AttachNetdev>(attach);
+}
+
+machine::Wanted wanted_of(const std::string& file, const std::vector<std::string>& sets) {
+  const spec::Lab lab = spec::load(file, sets);
+  machine::Wanted w;
+  w.name = lab.name;
+  w.workers = lab.run.workers;
+  w.cores = lab.run.cores;
+  w.polling = lab.run.polling;
+  w.hugepages = lab.run.hugepages;
+  for (const spec::NodeSpec& node : lab.nodes) {
+    for (const spec::NicSpec& nic : node.nics) {
+      w.interfaces |= is_of_kernel(nic.attach);
+      w.pci |= is_pci(nic.attach);
+    }
+    w.interfaces |= is_of_kernel(node.trunk.attach);
+    w.pci |= is_pci(node.trunk.attach);
+  }
+  return w;
+}
+
+int check_host(const DoctorOptions& o) {
+  if (!o.from.empty() || !o.plan.empty()) throw CLI::ValidationError("--host", "expected a fabric file or nothing with it");
+  if (!o.what.empty() && !is_lab_file(o.what))
+    throw CLI::ValidationError("--host", "expected a fabric file (.yaml) or nothing with it");
+  const machine::Files files;
+  std::optional<machine::Wanted> wanted;
+  if (!o.what.empty()) wanted = wanted_of(o.what, o.sets);
+  constexpr Duration kMeasured{1'000'000'000'000};
+  const machine::Ticks before = machine::read_ticks(files);
+  machine::Measured measured;
+  measured.gaps = machine::measure_gaps_on(wanted ? wanted->cores : std::vector<int>{}, kMeasured);
+  const machine::Ticks after = machine::read_ticks(files);
+  if (after.all > before.all)
+    measured.steal = static_cast<double>(after.stolen - before.stolen) / static_cast<double>(after.all - before.all);
+  const std::vector<machine::Check> checks = machine::check_machine(files, wanted, measured);
+  if (o.json)
+    std::puts(json_text(machine::json(checks, measured), 2).c_str());
+  else
+    fmt::print("{}", machine::text(files, checks));
+  return kOk;
+}
+
 int run_doctor(const DoctorOptions& o) {
   if (o.rules) {
     std::fputs(doctor::rules_text().c_str(), stdout);
     return kOk;
   }
+  if (o.host) return check_host(o);
   if (o.what.empty() && o.from.empty()) throw CLI::RequiredError("FILE");
   if (!o.what.empty() && !o.from.empty())
     throw CLI::ValidationError("--from", "expected either FILE or --from");
@@ -151,6 +208,9 @@ void add_doctor(CLI::App* command, int& exit_code) {
   command->add_option("--plan", o->plan, "How it should be: compare hosts' switches and links' rates with this fabric file")
       ->type_name("FILE");
   command->add_option("--most", o->most, "Findings to print in full")->type_name("N")->capture_default_str();
+  command->add_flag("--host", o->host,
+                    "Check this machine instead: what slows live labs down, and what to do; with FILE for this lab's cores. Takes "
+                    "a second");
   command->add_flag("--rules", o->rules, "List what it can find");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
@@ -165,6 +225,7 @@ void add_doctor(CLI::App* command, int& exit_code) {
       "  railyard doctor mylab                                      # that `railyard up` has started\n"
       "  railyard doctor mylab --plan planned.yaml                  # hosts at wrong switches, slow links\n"
       "  railyard doctor --from h1.txt --from h2.txt --from tor1.json\n"
+      "  railyard doctor --host mylab.yaml                          # is this machine ready for it?\n"
       "  railyard doctor --rules");
   command->callback([o, &exit_code] { exit_code = run_doctor(*o); });
 }

@@ -84,6 +84,18 @@ const Table<BudgetSpec>& budget_keys() {
 
 namespace {
 
+// Also reads the words of `idle`, as the key was called before: adaptive, busy.
+Form<Polling> polling() {
+  Form<Polling> form = choice<Polling>(
+      {{"latency", Polling::kLatency}, {"balanced", Polling::kBalanced}, {"idle", Polling::kIdle}});
+  form.read = [read = form.read](const Tree& tree) {
+    if (tree.kind == Tree::Kind::kScalar && tree.text == "busy") return Polling::kLatency;
+    if (tree.kind == Tree::Kind::kScalar && tree.text == "adaptive") return Polling::kBalanced;
+    return read(tree);
+  };
+  return form;
+}
+
 void check_run(const Tree& map, const RunSpec& run) {
   if (run.cores.empty()) return;
   if (run.cores.size() != static_cast<std::size_t>(run.workers))
@@ -120,8 +132,10 @@ const Table<RunSpec>& run_keys() {
        key("hugepages", &RunSpec::hugepages, boolean(), "use huge pages; the machine must provide them"),
        key("lag-limit", &RunSpec::lag_limit, duration(Duration{1}, kAnyTime),
            "wall clock: maximum lag; beyond it, simulated time slips"),
-       key("idle", &RunSpec::busy_poll, choice<bool>({{"adaptive", false}, {"busy", true}}),
-           "wall clock: whether an idle worker may sleep"),
+       key("polling", &RunSpec::polling, polling(),
+           "wall clock: what idle workers do. latency: never sleep; balanced: sleep after a while without traffic; idle: sleep "
+           "at once")
+           .alias("idle"),
        key("cores", &RunSpec::cores, list_of(integer(0, 1023)),
            "wall clock: processors that the workers are bound to, one each; `railyard exec` keeps programs off them. Default: "
            "any"),

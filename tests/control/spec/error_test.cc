@@ -277,7 +277,8 @@ TEST(RunErrors, All) {
   EXPECT_EQ(at("cores: [0, 1]"), "x.yaml:7:15: run.cores: 2 for 1 worker; expected one each");
   EXPECT_EQ(at("workers: 2, cores: [1, 1]"), "x.yaml:7:27: run.cores: found twice; expected each once");
   EXPECT_EQ(at("lag-limit: 0"), "x.yaml:7:19: run.lag-limit: 0 is out of range; expected 1ps..100000s");
-  EXPECT_EQ(at("idle: lazy"), "x.yaml:7:14: run.idle: unknown 'lazy'; expected adaptive or busy");
+  EXPECT_EQ(at("polling: lazy"),
+            "x.yaml:7:17: run.polling: unknown 'lazy'; expected latency, balanced or idle");
   EXPECT_EQ(at("seed: x"), "x.yaml:7:14: run.seed: 'x' is not a seed; expected a whole number below 2^64");
   EXPECT_EQ(at("payload: full"), "x.yaml:7:17: run.payload: unknown 'full'; expected elided or real");
 }

@@ -211,7 +211,7 @@ TEST(Run, EveryKey) {
   const RunSpec r =
       parse(kSmall.substr(0, kSmall.find("run:")) +
                 "run: { clock: wall, seed: 7, duration: 10ms, drain: 2ms, scale: 1/100, workers: 4, payload: real, "
-                "memory: 1GiB, hugepages: true, lag-limit: 5ms, idle: busy }\n",
+                "memory: 1GiB, hugepages: true, lag-limit: 5ms, polling: latency }\n",
             "x.yaml")
           .run;
   EXPECT_EQ(r.clock, Clock::kWall);
@@ -225,7 +225,16 @@ TEST(Run, EveryKey) {
   EXPECT_EQ(r.memory, 1024_MiB);
   EXPECT_TRUE(r.hugepages);
   EXPECT_EQ(r.lag_limit, 5_ms);
-  EXPECT_TRUE(r.busy_poll);
+  EXPECT_EQ(r.polling, Polling::kLatency);
+}
+
+TEST(Run, TheOldNameOfPollingIsReadWithItsOldWords) {
+  const auto polling = [](const std::string& key) {
+    return parse(kSmall.substr(0, kSmall.find("run:")) + "run: { clock: wall, " + key + " }\n", "x.yaml").run.polling;
+  };
+  EXPECT_EQ(polling("idle: busy"), Polling::kLatency);
+  EXPECT_EQ(polling("idle: adaptive"), Polling::kBalanced);
+  EXPECT_EQ(polling("polling: idle"), Polling::kIdle);
 }
 
 TEST(Traffic, EveryKey) {

@@ -40,7 +40,7 @@ RunSpec random_run(Chance& chance) {
   r.memory = chance.bytes(kMiB, 64 * 1024 * kMiB);
   r.hugepages = chance.one_in(2);
   r.lag_limit = chance.time(1, kMillisecond);
-  r.busy_poll = chance.one_in(2);
+  r.polling = chance.of({Polling::kLatency, Polling::kBalanced, Polling::kIdle});
   if (chance.one_in(2)) {
     BudgetSpec& b = r.budgets;
     if (chance.one_in(2)) b.scale_out = chance.time(1, kMillisecond);

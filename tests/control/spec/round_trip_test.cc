@@ -120,7 +120,7 @@ TEST(RoundTrip, EverythingElseCounts) {
   EXPECT_TRUE(differs([](Lab& l) { l.nodes[1].nics[0].attach = AttachPcap{"x", "", false}; }));
   EXPECT_TRUE(differs([](Lab& l) { l.links[0].cable.reset(); }));
   EXPECT_TRUE(differs([](Lab& l) { l.run.seed.value = 2; }));
-  EXPECT_TRUE(differs([](Lab& l) { l.run.busy_poll = true; }));
+  EXPECT_TRUE(differs([](Lab& l) { l.run.polling = Polling::kIdle; }));
   EXPECT_TRUE(differs([](Lab& l) { l.run.in_band.emplace(); }));
 }
 

@@ -229,6 +229,15 @@ TEST_F(EthdevPortTest, WhatCannotBeIsNamedWithWhatWouldHelp) {
               ThrowsMessage<std::runtime_error>(HasSubstr("port 'net_ring_twice'")));
 }
 
+TEST_F(EthdevPortTest, AfXdpIsRefusedPacketsAboveAPage) {
+  EXPECT_THAT([&] { EthdevPort({.device = "net_af_xdp0,iface=eth7,start_queue=1", .mtu = 9000}, pool); },
+              ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("no multi-buffer"), HasSubstr("an mtu of 9000"), HasSubstr("Set mtu: 3400"),
+                                                      HasSubstr("{ netdev: eth7 }"))));
+  // Its own link may be shorter: packets are as long as any link of the lab wants.
+  EXPECT_THAT([&] { EthdevPort({.device = "net_af_xdp0,iface=eth7", .mtu = 1500}, pool); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("an mtu of more than 3400")));
+}
+
 TEST_F(EthdevPortTest, ATapIsRefusedPacketsThatItsDriverWouldChokeOn) {
   if (access("/dev/net/tun", R_OK | W_OK) != 0 || geteuid() != 0) GTEST_SKIP() << "needs root and /dev/net/tun";
   EXPECT_THAT([&] { EthdevPort({.device = "net_tap7,iface=rytest7", .mtu = 9000}, pool); },

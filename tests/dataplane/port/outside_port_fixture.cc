@@ -17,6 +17,7 @@
 #include "dataplane/wire/checksum.h"
 #include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/parse.h"
+#include "tests/dataplane/port/tcp_frame.h"
 
 namespace railyard::test {
 namespace {
@@ -126,6 +127,35 @@ void OutsidePortFixture::expect_tags_stay(OutsidePort& port) {
     ASSERT_TRUE(give(port, spec));
     EXPECT_EQ(eth0.receive(), octets(spec));
   }
+}
+
+void OutsidePortFixture::expect_joined_segments(OutsidePort& port) {
+  const HostSocket eth0(*host, "eth0");
+  const std::uint64_t sent = port.counters().sent;
+  for (const bool v4 : {true, false}) {
+    const std::uint64_t before = port.counters().sent;
+    const Octets whole = tcp_frame(v4, 10'000, kAck | kPsh);
+    SuperFrame super;
+    ASSERT_TRUE(super.start(whole, offload(v4, 1448)));
+    std::vector<Packet*> segments;
+    while (!super.done()) {
+      Octets segment(super.longest());
+      segment.resize(super.cut(segment.data()));
+      segments.push_back(make_frame(pool, FecTable{}, segment));
+    }
+    ASSERT_EQ(segments.size(), 7u);
+    ASSERT_EQ(port.give(pool, segments), 7u);
+    // An interface that has just come up takes nothing at first: then they wait in the port.
+    for (int i = 0; i < 100'000 && port.counters().sent == before; ++i) release(take(port));
+    auto received = eth0.receive();
+    ASSERT_TRUE(received && received->size() == whole.size());
+    // What is left to the NIC differs: there is none.
+    const std::size_t checksum =
+        wire::Ethernet::kOctets + (v4 ? wire::Ipv4::kOctets : wire::Ipv6::kOctets) + wire::Tcp::Checksum::kFirstOctet;
+    for (const std::size_t at : {checksum, checksum + 1}) (*received)[at] = whole[at];
+    EXPECT_EQ(*received, whole);
+  }
+  EXPECT_EQ(port.counters().sent - sent, 14u) << "frames of the fabric count";
 }
 
 void OutsidePortFixture::expect_to_wait_for_memory(OutsidePort& port) {

@@ -43,6 +43,8 @@ class OutsidePortFixture : public ::testing::Test {
   void give_addresses() const;
   void expect_whole_checksums(OutsidePort& port);
   void expect_segmentation(OutsidePort& port);
+  // TCP segments that leave together reach the host's kernel in one piece.
+  void expect_joined_segments(OutsidePort& port);
   // Of what has come in, the frames of one protocol; the kernel's own ICMPv6 is left out.
   std::vector<Octets> take_of(OutsidePort& port, std::uint8_t protocol);
   static void expect_right_checksum(const Octets& frame);

@@ -121,6 +121,11 @@ TEST_F(PacketSocketPortTest, SegmentationThatIsLeftToTheNicIsDone) {
   expect_segmentation(port);
 }
 
+TEST_F(PacketSocketPortTest, SegmentsOfTcpThatLeaveTogetherArriveInOnePiece) {
+  PacketSocketPort port(config(), pool);
+  expect_joined_segments(port);
+}
+
 TEST_F(PacketSocketPortTest, AGiantKeepsItsLengthAndItsFirstOctets) {
   ASSERT_TRUE(ours->ip("link set ry1 mtu 40000") && host->ip("link set eth0 mtu 40000"));
   PacketSocketPortConfig short_link = config();

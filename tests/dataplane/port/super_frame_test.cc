@@ -11,69 +11,28 @@
 #include "dataplane/wire/ipv6.h"
 #include "dataplane/wire/parse.h"
 #include "dataplane/wire/tcp.h"
-#include "tests/support/frames.h"
+#include "tests/dataplane/port/tcp_frame.h"
 
 namespace railyard {
 namespace {
 
 using namespace wire;
 
-using Octets = std::vector<std::byte>;
-
-constexpr unsigned kFin = 1;
-constexpr unsigned kPsh = 8;
-constexpr unsigned kAck = 16;
-constexpr unsigned kCwr = 128;
-constexpr std::uint32_t kSequenceNumber = 0xFFFF'FF00;
-constexpr std::size_t kTcp = Tcp::kOctets + 12;  // with time stamps
-
-// A TCP segment of `payload` octets, as the kernel leaves it to a NIC.
-Octets tcp_frame(bool v4, std::size_t payload) {
-  const std::size_t ip = v4 ? Ipv4::kOctets : Ipv6::kOctets;
-  Octets frame(Ethernet::kOctets + ip + kTcp + payload);
-  std::byte* const l3 = frame.data() + Ethernet::kOctets;
-  write<Ethernet::EtherType>(frame.data(), v4 ? ether_type::kIpv4 : ether_type::kIpv6);
-  if (v4) {
-    write<Ipv4::Version>(l3, 4);
-    write<Ipv4::IHL>(l3, 5);
-    write<Ipv4::TotalLength>(l3, static_cast<std::uint16_t>(ip + kTcp + payload));
-    write<Ipv4::Identification>(l3, 0xFFFF);
-    write<Ipv4::DF>(l3, 1);
-    write<Ipv4::TTL>(l3, 64);
-    write<Ipv4::Protocol>(l3, ip_protocol::kTcp);
-    write<Ipv4::Source>(l3, test::ip("10.0.0.1").v4());
-    write<Ipv4::Destination>(l3, test::ip("10.0.0.2").v4());
-    write<Ipv4::HeaderChecksum>(l3, internet_checksum({l3, ip}));
-  } else {
-    write<Ipv6::Version>(l3, 6);
-    write<Ipv6::PayloadLength>(l3, static_cast<std::uint16_t>(kTcp + payload));
-    write<Ipv6::NextHeader>(l3, ip_protocol::kTcp);
-    write<Ipv6::HopLimit>(l3, 64);
-    write<Ipv6::Source>(l3, test::ip("2001:db8::1"));
-    write<Ipv6::Destination>(l3, test::ip("2001:db8::2"));
-  }
-  std::byte* const tcp = l3 + ip;
-  write<Tcp::SequenceNumber>(tcp, kSequenceNumber);
-  write<Tcp::DataOffset>(tcp, kTcp / 4);
-  write<Tcp::Flags>(tcp, kCwr | kAck | kPsh | kFin);
-  for (std::size_t i = 0; i < payload; ++i) tcp[kTcp + i] = static_cast<std::byte>(i * 7);
-  return frame;
-}
-
-OffloadHeader offload(bool v4, std::uint16_t gso_size) {
-  return {.flags = OffloadHeader::kNeedsChecksum,
-          .gso_type = v4 ? OffloadHeader::kGsoTcpV4 : OffloadHeader::kGsoTcpV6,
-          .hdr_len = 0,
-          .gso_size = gso_size,
-          .csum_start = static_cast<std::uint16_t>(Ethernet::kOctets + (v4 ? Ipv4::kOctets : Ipv6::kOctets)),
-          .csum_offset = 16};
-}
+using test::kAck;
+using test::kCwr;
+using test::kFin;
+using test::kPsh;
+using test::kSequenceNumber;
+using test::kTcp;
+using test::Octets;
+using test::offload;
+using test::tcp_frame;
 
 TEST(SuperFrame, OfTcpIsCutIntoTheSegmentsThatItsSenderMeans) {
   constexpr std::size_t kPayload = 10'000;
   constexpr std::uint16_t kSegment = 1448;
   for (const bool v4 : {true, false}) {
-    const Octets whole = tcp_frame(v4, kPayload);
+    const Octets whole = tcp_frame(v4, kPayload, kCwr | kAck | kPsh | kFin);
     SuperFrame super;
     ASSERT_TRUE(super.start(whole, offload(v4, kSegment)));
     const std::size_t l4 = Ethernet::kOctets + (v4 ? Ipv4::kOctets : Ipv6::kOctets);
@@ -103,7 +62,7 @@ TEST(SuperFrame, OfTcpIsCutIntoTheSegmentsThatItsSenderMeans) {
 }
 
 TEST(SuperFrame, WhatCannotBeCutIsRefused) {
-  const Octets whole = tcp_frame(true, 4000);
+  const Octets whole = tcp_frame(true, 4000, kAck);
   OffloadHeader in_a_tunnel = offload(true, 1448);
   in_a_tunnel.csum_start += 50;
   OffloadHeader of_another_kind = offload(true, 1448);

@@ -100,6 +100,11 @@ TEST_F(TapPortTest, SegmentationThatIsLeftToTheNicIsDone) {
   expect_segmentation(port);
 }
 
+TEST_F(TapPortTest, SegmentsOfTcpThatLeaveTogetherArriveInOnePiece) {
+  TapPort port(config(), pool);
+  expect_joined_segments(port);
+}
+
 TEST_F(TapPortTest, WhatTheRingHasNoRoomForIsCountedAndTheBooksBalance) {
   TapPort port(config(), pool);
   const HostSocket eth0(*host, "eth0");

@@ -66,7 +66,7 @@ class WallClockTest : public ::testing::Test {
   Fabric fabric;
   Ticker* ticker = nullptr;
   SlowMotion machine;
-  WallClockConfig config{.busy_poll = false};
+  WallClockConfig config{};
   Duration cost{};  // of each tick, in wall time
   std::function<void(Instant)> on_tick;
   std::function<Instant(Instant)> on_poll;
@@ -145,12 +145,61 @@ TEST_F(WallClockTest, BeingAwayForLongIsWrittenDown) {
   EXPECT_GE(stats.gaps.min(), 700'000'000u);
 }
 
-TEST_F(WallClockTest, BusyPollingNeverLetsGoOfTheCore) {
-  config.busy_poll = true;
+TEST_F(WallClockTest, PollingForLatencyNeverLetsGoOfTheCore) {
+  config.polling = Polling::kLatency;
   machine.per_look = 100_ns;
   run({at(1_ms)});
   EXPECT_EQ(machine.yields, 0);
   EXPECT_EQ(machine.sleeps, 0);
+  EXPECT_EQ(machine.waits, 0);
+}
+
+// A tick each 10 ms: nothing is done early, all soon after, and the core is free in between.
+TEST_F(WallClockTest, PollingIdleSleepsAsSoonAsNothingIsDue) {
+  config.polling = Polling::kIdle;
+  std::vector<Instant> due;
+  for (int i = 1; i <= 10; ++i) due.push_back(at(10_ms * i));
+  run(due);
+  EXPECT_EQ(ticker->done_at, due);
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    EXPECT_GE(at(wall_of_tick[i]), due[i]);
+    EXPECT_LE(at(wall_of_tick[i]), due[i] + 51_us);
+  }
+  EXPECT_LE(machine.yields, 10 * 20) << "at most the last 20 us before a tick, 1 us each";
+  EXPECT_LE(machine.waits, 10 * 100) << "80 of 50 us, then longer ones";
+}
+
+// After traffic it looks again every 50 us for a while: for those who cannot say that they have something.
+TEST_F(WallClockTest, PollingIdleLooksSoonAfterTrafficAndThenEverMoreSeldom) {
+  config.polling = Polling::kIdle;
+  std::vector<Instant> polls;
+  on_poll = [&](Instant now) {
+    polls.push_back(now);
+    return Instant::never();
+  };
+  run({}, at(1_s));
+  ASSERT_GE(polls.size(), 84u);
+  EXPECT_EQ(polls[1] - polls[0], 50_us);
+  EXPECT_EQ(polls[80] - polls[79], 50_us);
+  EXPECT_EQ(polls[82] - polls[81], 100_us);
+  EXPECT_EQ(polls[83] - polls[82], 200_us);
+  EXPECT_LE(polls.size(), 80u + 270u) << "4 ms apart in the end";
+  EXPECT_GE(polls.size(), 80u + 240u);
+}
+
+// A slow tick, then quiet again.
+TEST_F(WallClockTest, PollingIdleBeginsAnewAfterTraffic) {
+  config.polling = Polling::kIdle;
+  std::vector<Instant> polls;
+  on_poll = [&](Instant now) {
+    polls.push_back(now);
+    return Instant::never();
+  };
+  run({at(500_ms)}, at(1_s));
+  const auto after = std::ranges::upper_bound(polls, at(500_ms));
+  ASSERT_NE(after, polls.end());
+  ASSERT_NE(after + 1, polls.end());
+  EXPECT_LE(*(after + 1) - *after, 100_us);
 }
 
 // Nothing to do for ever, and an outside that could come up with something.
@@ -294,6 +343,22 @@ TEST_F(WallClockLiveTest, WhatNobodyTakesDoesNotKeepItBusy) {
   run({}, at(1_s));
   EXPECT_EQ(machine.waits, 1);
   EXPECT_LE(machine.sleeps, 1024 + 1000);
+}
+
+TEST_F(WallClockLiveTest, PollingIdleWhatNobodyTakesDoesNotKeepItBusy) {
+  config.polling = Polling::kIdle;
+  machine.announced = true;
+  run({}, at(1_s));
+  EXPECT_EQ(machine.waits, 1);
+  EXPECT_LE(machine.sleeps, 80 + 1100);
+}
+
+TEST_F(WallClockLiveTest, PollingIdleWaitsUntilSomethingComes) {
+  config.polling = Polling::kIdle;
+  run({}, at(10_s));
+  EXPECT_EQ(machine.sleeps, 0);
+  EXPECT_GE(machine.waits, 98);
+  EXPECT_LE(machine.waits, 80 + 180) << "short ones first, and to tell how it goes";
 }
 
 // A host that does not announce what it sends is looked after every 4 ms.
