@@ -148,13 +148,8 @@ const std::map<std::string, Rooms>& allowed() {
         "dataplane/base", "dataplane/wire"}},
       {"tools/railyard",
        {"control/acceptance", "control/base", "control/bench", "control/api", "control/blast", "control/build", "control/collectives", "control/compare",
-<<<<<<< HEAD
         "control/daemon", "control/decode", "control/doctor", "control/estimate", "control/export", "control/fault", "control/front", "control/guest", "control/hosts", "control/import", "control/lab", "control/jobs", "control/lint",
-        "control/matrix", "control/picture", "control/plan", "control/report", "control/rerouting", "control/sites", "control/spec", "control/structure", "control/swarm", "control/sweep",
-=======
-        "control/daemon", "control/decode", "control/doctor", "control/estimate", "control/export", "control/fault", "control/guest", "control/hosts", "control/import", "control/lab", "control/jobs", "control/lint",
-        "control/machine", "control/matrix", "control/picture", "control/plan", "control/report", "control/rerouting", "control/spec", "control/structure", "control/swarm", "control/sweep",
->>>>>>> f883103cee37212718cc536fcb2b8ccbf6b2a151
+        "control/machine", "control/matrix", "control/picture", "control/plan", "control/report", "control/rerouting", "control/sites", "control/spec", "control/structure", "control/swarm", "control/sweep",
         "control/hunt", "control/telemetry", "control/timeline", "control/tune", "dataplane/base", "tools/railyardd", "tools/web"}},
       {"tools/agent",
        {"control/base", "control/agent_protocol", "transports/base", "transports/collectives", "transports/roce",
