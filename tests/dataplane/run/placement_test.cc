@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -82,6 +84,45 @@ TEST(Placement, AnyFabricIsPlaced) {
   EXPECT_LT(*std::ranges::max_element(worker_of), 4);
   EXPECT_EQ(worker_of[x.index()], worker_of[y.index()]) << "two links are worth more than one";
   EXPECT_TRUE(place_devices(Fabric{}, 2).empty());
+}
+
+// Processes of one run.
+TEST(Placement, ProcessesHaveTheSameLoadAndHostsAreWithTheirLeaf) {
+  const LeafSpine f(8, 4);
+  const auto part_of = split_devices(f.fabric, 2);
+  for (std::size_t h = 0; h < f.hosts.size(); ++h)
+    EXPECT_EQ(part_of[f.hosts[h].index()], part_of[f.leaves[h / LeafSpine::kHosts].index()]) << "host " << h;
+  EXPECT_EQ(std::ranges::count(part_of, 0), std::ranges::count(part_of, 1));
+}
+
+TEST(Placement, WhatSharesMoreThanLinksStaysInOneProcess) {
+  LeafSpine f(8, 4);
+  // Hosts of different leaves share a scale-up network.
+  for (std::size_t h = 4; h < f.hosts.size(); h += 4)
+    f.fabric.add_side_link({f.hosts[0], f.hosts[h], 500_ns, std::make_shared<DeviceWake>()});
+  const auto part_of = split_devices(f.fabric, 4);
+  for (std::size_t h = 4; h < f.hosts.size(); h += 4) EXPECT_EQ(part_of[f.hosts[h].index()], part_of[f.hosts[0].index()]);
+  EXPECT_EQ(*std::ranges::max_element(part_of), 3u);
+}
+
+TEST(Placement, MoreProcessesThanDevicesAreRefused) {
+  LeafSpine f(1, 0);
+  EXPECT_EQ(split_devices(f.fabric, 5).size(), 5u);
+  EXPECT_THROW(split_devices(f.fabric, 6), std::invalid_argument);
+  f.fabric.add_side_link({f.hosts[0], f.hosts[1], 500_ns, std::make_shared<DeviceWake>()});
+  EXPECT_THROW(split_devices(f.fabric, 5), std::invalid_argument);
+}
+
+// A process places its own devices on its workers.
+TEST(Placement, DevicesOfOtherProcessesCountForNoWorker) {
+  const LeafSpine f(8, 4);
+  std::vector<bool> elsewhere(f.fabric.size(), true);
+  for (std::size_t l = 0; l < 4; ++l) elsewhere[f.leaves[l].index()] = false;
+  const auto worker_of = place_devices(f.fabric, 2, elsewhere);
+  std::array<int, 2> leaves{};
+  for (std::size_t l = 0; l < 4; ++l) ++leaves[worker_of[f.leaves[l].index()]];
+  EXPECT_EQ(leaves[0], 2);
+  EXPECT_EQ(leaves[1], 2);
 }
 
 }  // namespace
