@@ -41,9 +41,9 @@ json status(json trunks) {
 }
 
 TEST(ClockOffsets, AddUpOverTheTrunksWithTheSmallestErrors) {
-  const Answers answers{{"a", status({trunk("t1", 5000, 400), trunk("t2", 5100, 100)})},
+  const Answers answers{{"a", status(json::array({trunk("t1", 5000, 400), trunk("t2", 5100, 100)}))},
                         {"b", status(json::array())},
-                        {"c", status({trunk("t3", -700, 50)})}};
+                        {"c", status(json::array({trunk("t3", -700, 50)}))}};
   const auto clocks = clock_offsets(plan(), answers, "a");
   EXPECT_EQ(clocks.at("a").offset_ns, 0);
   EXPECT_EQ(clocks.at("b").offset_ns, 5100);
@@ -53,12 +53,12 @@ TEST(ClockOffsets, AddUpOverTheTrunksWithTheSmallestErrors) {
 }
 
 TEST(ClockOffsets, ATrunkThatIsDownSaysNothing) {
-  const Answers answers{{"a", status({trunk("t1", 5000, 400, false), trunk("t2", 5100, 100, false)})}};
+  const Answers answers{{"a", status(json::array({trunk("t1", 5000, 400, false), trunk("t2", 5100, 100, false)}))}};
   EXPECT_FALSE(clock_offsets(plan(), answers, "a").contains("b"));
 }
 
 TEST(MergedStatus, NamesASiteThatIsAwayAndItsHosts) {
-  const Answers answers{{"a", status({trunk("t1", 0, 1), trunk("t2", 0, 1)})}, {"c", status({trunk("t3", 0, 1)})}};
+  const Answers answers{{"a", status(json::array({trunk("t1", 0, 1), trunk("t2", 0, 1)}))}, {"c", status(json::array({trunk("t3", 0, 1)}))}};
   const json s = merged_status("x", plan(), answers, {{"a", "x-a", ""}, {"b", "x-b", "its daemon has ended"}, {"c", "x-c", ""}});
   EXPECT_EQ(s["name"], "x");
   EXPECT_EQ(s["size"]["hosts"], 3);

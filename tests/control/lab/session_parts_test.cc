@@ -139,9 +139,11 @@ TEST_P(SeveralProcesses, ReportWhatOneReports) {
         frames[peers.self()] = r.engine.processes.at(peers.self()).frames_sent;
       });
       EXPECT_GT(std::accumulate(frames.begin(), frames.end(), std::uint64_t{0}), 100u) << count << " processes";
-      for (std::size_t p = 0; p < count; ++p)
-        EXPECT_TRUE(alone == reports[p]) << "process " << p << " of " << count << ", " << workers << " workers each\n"
-                                         << differences(alone, reports[p]);
+      EXPECT_TRUE(alone == reports[0]) << count << " processes, " << workers << " workers each\n"
+                                       << differences(alone, reports[0]);
+      // The first alone sees what is looked at meanwhile; counters of the end are everywhere.
+      for (const Json& report : reports)
+        for (const char* part : {"trace_digest", "flows", "collectives", "audit", "faults"}) EXPECT_EQ(alone[part], report[part]) << part;
     }
 }
 

@@ -14,13 +14,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string lab_with(const std::string& sites) {
+std::string lab_with_sites(const std::string& sites) {
   return "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 1 }\n" + sites;
 }
 
 std::string refusal(const std::string& sites) {
   try {
-    parse(lab_with(sites), "x.yaml");
+    parse(lab_with_sites(sites), "x.yaml");
   } catch (const SpecError& error) {
     return error.what();
   }
@@ -28,7 +28,7 @@ std::string refusal(const std::string& sites) {
 }
 
 TEST(SiteKeys, SayWhereSitesAreAndWhatTheyHave) {
-  const Lab lab = parse(lab_with("sites:\n"
+  const Lab lab = parse(lab_with_sites("sites:\n"
                                  "  a: { address: 192.0.2.1, ssh: root@server1, port: 5000, nodes: [leaf1, \"h*\"], ports: { b: [{ netdev: eth1 }] } }\n"
                                  "  b: { address: \"fd00::2\", nodes: leaf2, ports: { a: [{ dpdk: \"0000:3b:00.0\" }] } }\n"
                                  "  c: { }\n"
