@@ -89,7 +89,7 @@ TEST(Override, IsNamedInErrors) {
   EXPECT_EQ(
       error_with({"run={ durration: 1ms }"}),
       "--set run={ durration: 1ms }: run: unknown key 'durration'; did you mean 'duration'? Known here: clock, seed, "
-      "duration, drain, scale, workers, payload, memory, deadlock, hugepages, lag-limit, idle, cores, int, budgets, gpu-hour, "
+      "duration, drain, scale, workers, payload, memory, deadlock, hugepages, lag-limit, polling, cores, int, budgets, gpu-hour, "
       "timeline, agents");
   EXPECT_EQ(error_with({"run={ seed: 1, seed: 2 }"}),
             "--set run={ seed: 1, seed: 2 }: run: key 'seed' is defined twice; the first is at --set run={ seed: 1, "
