@@ -204,19 +204,15 @@ PacketSocketPort::Frame PacketSocketPort::whole(tpacket2_hdr& header, std::uint3
   std::byte* const in_slot = reinterpret_cast<std::byte*>(&header) + header.tp_mac;
   std::byte* frame = long_frame_.data() + kRoomInFront;
   std::uint32_t kept = header.tp_snaplen;
-  std::uint32_t octets = header.tp_len;
   std::byte* const offload = frame - sizeof(OffloadHeader);
   ssize_t received = -1;
   if ((status & TP_STATUS_COPY) != 0)
-    received = recv(in_.get(), offload, sizeof(OffloadHeader) + SuperFrame::kMostOctets, MSG_DONTWAIT | MSG_TRUNC);
-  if (received >= static_cast<ssize_t>(sizeof(OffloadHeader))) {
-    // Not tp_len: two processors that send at once may queue their frames in another order than that of their slots.
-    octets = static_cast<std::uint32_t>(static_cast<std::size_t>(received) - sizeof(OffloadHeader));
-    kept = std::min(octets, static_cast<std::uint32_t>(SuperFrame::kMostOctets));
-  } else {
+    received = recv(in_.get(), offload, sizeof(OffloadHeader) + SuperFrame::kMostOctets, MSG_DONTWAIT);
+  if (received >= static_cast<ssize_t>(sizeof(OffloadHeader)))
+    kept = static_cast<std::uint32_t>(static_cast<std::size_t>(received) - sizeof(OffloadHeader));
+  else
     std::memcpy(offload, in_slot - sizeof(OffloadHeader), sizeof(OffloadHeader) + kept);
-  }
-  Frame out{frame, kept, octets, OffloadHeader::read(offload)};
+  Frame out{frame, kept, header.tp_len, OffloadHeader::read(offload)};
   if ((status & TP_STATUS_VLAN_VALID) != 0) {
     out.at -= wire::Vlan::kOctets;
     std::memmove(out.at, frame, wire::Ethernet::EtherType::kFirstOctet);
