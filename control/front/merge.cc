@@ -134,7 +134,7 @@ json merged_status(const std::string& name, const SitePlan& plan, const Answers&
     for (const spec::NodeSpec& n : plan.lab.nodes)
       if (n.kind == spec::NodeSpec::Kind::kHost && !n.reduces && plan.site_of.at(n.name) == s.name)
         out["hosts"].push_back({{"name", n.name}, {"nics", json::array()}, {"site", s.name}, {"state", "down"},
-                                {"why", "site " + s.name + ": " + s.why_gone}});
+                                {"site_is_down", true}, {"why", "site " + s.name + ": " + s.why_gone}});
   }
   if (!answers.empty()) {
     std::string first;

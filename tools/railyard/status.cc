@@ -172,7 +172,7 @@ void print_hosts(const json& s) {
   for (const json& h : s["hosts"]) {
     const std::string name = h["name"].get<std::string>();
     const std::string state = h.value("state", "up");
-    if (state == "down" && h.contains("site"))
+    if (h.value("site_is_down", false))
       fmt::print("{} is down: {}\n", name, h.value("why", ""));
     else if (state == "down")
       fmt::print("{} is down: {}; `railyard restart {}` reboots it\n", name, h.value("why", ""), name);

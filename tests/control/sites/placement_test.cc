@@ -75,9 +75,9 @@ TEST(Placement, WhatCannotBeIsRefused) {
   EXPECT_THAT(refusal(leaf_spine("a: { }"), {"a", "d"}), HasSubstr("there is no site 'd'"));
   EXPECT_THAT(refusal(leaf_spine("a: { }, b: { }"), {"a", "b", "a"}), HasSubstr("site 'a' is chosen twice"));
   EXPECT_THAT(refusal(leaf_spine("a: { nodes: \"*\" }, b: { }"), {"a", "b"}), HasSubstr("no node is left for site b"));
-  const spec::Lab rails = spec::parse(
-      "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 0 }\nsites: { a: { }, b: { } }\n", "x.yaml");
-  EXPECT_THAT(refusal(rails, {"a", "b"}), HasSubstr("1 parts that can be at different sites, and 2 sites are chosen"));
+  const spec::Lab one_switch = spec::parse(
+      "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\nsites: { a: { }, b: { } }\n", "x.yaml");
+  EXPECT_THAT(refusal(one_switch, {"a", "b"}), HasSubstr("1 parts that can be at different sites, and 2 sites are chosen"));
 }
 
 TEST(Placement, WrittenIntoTheLabItIsFoundAgain) {
