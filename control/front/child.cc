@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,14 @@ Pipe new_pipe() {
   return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
+// For what is written to the program: a pipe whose other end is gone would end this process (SIGPIPE).
+Pipe new_socket() {
+  std::array<int, 2> fds{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) != 0)
+    throw std::runtime_error(fmt::format("no socket: {}", std::strerror(errno)));
+  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+}
+
 // Waits for `events`; false: the time is over.
 bool wait_for(int fd, short events, milliseconds patience) {
   pollfd p{fd, events, 0};
@@ -47,7 +56,7 @@ bool wait_for(int fd, short events, milliseconds patience) {
 }  // namespace
 
 Child::Child(const std::vector<std::string>& command) {
-  Pipe in = new_pipe();
+  Pipe in = new_socket();
   Pipe out = new_pipe();
   Pipe error = new_pipe();
   posix_spawn_file_actions_t actions;
@@ -93,7 +102,7 @@ Child::~Child() {
 bool Child::write_line(const std::string& line) {
   const std::string text = line + "\n";
   for (std::size_t at = 0; at < text.size();) {
-    const ssize_t n = ::write(in_.get(), text.data() + at, text.size() - at);
+    const ssize_t n = ::send(in_.get(), text.data() + at, text.size() - at, MSG_NOSIGNAL);
     if (n >= 0) {
       at += static_cast<std::size_t>(n);
     } else if (errno == EAGAIN) {

@@ -1,10 +1,13 @@
 // The connection to a site, with a shell script in the place of the remote shell and the relay.
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "control/api/message.h"
+#include "control/front/child.h"
 #include "control/front/site_link.h"
 #include "control/front/site_links.h"
 
@@ -34,6 +37,13 @@ std::string gone(const std::function<void()>& work) {
     return error.what();
   }
   return "";
+}
+
+// Not even by a signal.
+TEST(Child, OneThatHasEndedTakesNothingAndHarmsNobody) {
+  Child child({"true"});
+  EXPECT_EQ(child.read_line(std::chrono::seconds(10)), std::nullopt);
+  EXPECT_FALSE(child.write_line("anybody there?"));
 }
 
 TEST(SiteLink, PassesAnswersAndRefusalsOn) {
