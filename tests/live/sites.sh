@@ -34,7 +34,7 @@ machine() { # NAME NUMBER: a namespace at the bridge
   ip -n "$net-$1" link add eth0 type veth peer name "$1" netns "$net-net"
   ip -n "$net-$1" addr add "192.0.2.$2/24" dev eth0
   ip -n "$net-$1" link set lo up; ip -n "$net-$1" link set eth0 up
-  ip -n "$net-net" link set "$1" master br0 up
+  ip -n "$net-net" link set dev "$1" master br0 up
 }
 machine a 1
 machine b 2
@@ -66,9 +66,9 @@ check "a site that cannot be reached: one error, nothing runs" refused "site c: 
 machine c 3
 check "a link without delay across sites: one error, nothing runs" \
   refused "crosses from site a to site" up --set trunks.delay= --set topology.fabric-link.delay=0
-ip -n "$net-net" link set c down
+ip -n "$net-net" link set dev c down
 check "links that do not come up: one error, nothing runs" refused "no message from the remote end" up
-ip -n "$net-net" link set c up
+ip -n "$net-net" link set dev c up
 
 comes_up() {
   local out

@@ -65,7 +65,7 @@ refused() { # EXIT-CODE TEXT MPIRUN-ARGUMENTS...: one line says TEXT; what mpiru
   local code=$1 text=$2 got=0; shift 2
   mpi "$@" >"$work/out" 2>"$work/err" || got=$?
   [[ $got == "$code" ]] || { echo "exit code $got"; cat "$work/err"; return 1; }
-  [[ $(grep -c '^railyard: ' "$work/err") == 1 ]] || { echo 'not one line:'; cat "$work/err"; return 1; }
+  [[ $(grep -c '^railyard' "$work/err") == 1 ]] || { echo 'not one line:'; cat "$work/err"; return 1; }
   grep -qF -- "$text" "$work/err" || { echo "not: $text"; cat "$work/err"; return 1; }
   [[ ! -s $work/out ]]
 }
