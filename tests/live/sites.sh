@@ -108,7 +108,7 @@ fault() {
   "$railyard" fault rm --lab "$lab" cut && pings h1 h5
 }
 check "a fault at another site" fault
-says_no_node() { local out; ! out=$("$railyard" link --lab "$lab" down leaf9:1 2>&1) && [[ $out == *"there is no node 'leaf9'; did you mean"* ]]; }
+says_no_node() { local out; ! out=$("$railyard" link down --lab "$lab" leaf9:1 2>&1) && [[ $out == *"there is no node 'leaf9'; did you mean"* ]]; }
 check "a node that no site has" says_no_node
 captured() {
   "$railyard" capture --lab "$lab" leaf3:1 --out -c 3 -w "$work/leaf3.pcapng" & local capture=$!
@@ -126,8 +126,8 @@ hops() { # how many next hops leaf1 has to the hosts of leaf3
 has_hops() { [[ $(hops) == "$1" ]]; }
 reroutes() {
   has_hops 2 || { echo "next hops: $(hops)"; return 1; }
-  "$railyard" link --lab "$lab" down leaf3:3 && until_so has_hops 1 && everybody_pings || return 1
-  "$railyard" link --lab "$lab" up leaf3:3 && until_so has_hops 2
+  "$railyard" link down --lab "$lab" leaf3:3 && until_so has_hops 1 && everybody_pings || return 1
+  "$railyard" link up --lab "$lab" leaf3:3 && until_so has_hops 2
 }
 check "all sites lead around a link that is down" reroutes
 
