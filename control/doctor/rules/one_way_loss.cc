@@ -1,6 +1,8 @@
 // Packets that one end of a link has sent and the other has not received, though the link is up.
 #include <algorithm>
 #include <functional>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,26 +20,36 @@ bool was_down(const PortCase& p) {
   return false;
 }
 
-// Whether a transport has noticed: of flows of a host, or of any if the link has none.
-bool is_noticed(const Case& c, const PortCase& p) {
-  const PortCase* host = !p.is_switch ? &p : !p.other->is_switch ? p.other : nullptr;
-  for (const auto& f : c.flows()) {
-    if (host != nullptr && source_of(f) != host->node && sink_of(f) != host->node) continue;
-    if (count(f, "lost") + count(below(f, "roce"), "retransmitted_packets") + count(below(f, "roce"), "out_of_sequence") +
-            count(below(f, "uet"), "retransmitted_packets") >
-        0)
-      return true;
+// Where transports have noticed that packets are missing.
+class Noticed {
+ public:
+  explicit Noticed(const Case& c) {
+    for (const auto& f : c.flows()) {
+      if (count(f, "lost") + count(below(f, "roce"), "retransmitted_packets") + count(below(f, "roce"), "out_of_sequence") +
+              count(below(f, "uet"), "retransmitted_packets") ==
+          0)
+        continue;
+      hosts_.insert(source_of(f));
+      hosts_.insert(sink_of(f));
+    }
+    for (const auto& collective : c.collectives()) {
+      if (count(collective, "retransmitted_packets") == 0) continue;
+      for (const auto& rank : items(collective, "ranks")) {
+        const std::string name = rank.template get<std::string>();
+        hosts_.insert(name.substr(0, name.find_first_of(":/")));
+      }
+    }
   }
-  for (const auto& collective : c.collectives()) {
-    if (count(collective, "retransmitted_packets") == 0) continue;
-    const auto is_here = [&](const auto& rank) {
-      const std::string name = rank.template get<std::string>();
-      return host == nullptr || name.substr(0, name.find_first_of(":/")) == host->node;
-    };
-    if (std::ranges::any_of(items(collective, "ranks"), is_here)) return true;
+
+  // By flows of a host, or by any if the link has none.
+  bool at(const PortCase& p) const {
+    const PortCase* host = !p.is_switch ? &p : !p.other->is_switch ? p.other : nullptr;
+    return host == nullptr ? !hosts_.empty() : hosts_.contains(host->node);
   }
-  return false;
-}
+
+ private:
+  std::unordered_set<std::string> hosts_;
+};
 
 // What may be on its way over a link at the end: what it carries in the time that the slowest packet of all took.
 std::uint64_t on_its_way(const Case& c, const PortCase& p, double longest_ns) {
@@ -52,16 +64,29 @@ std::uint64_t missing_beyond_cable(const Case& c, const PortCase& p) {
   return missing - std::min(missing, there);
 }
 
-// What is on its way over most other links when the counters are read, and so may be over this one.
-std::uint64_t usual_missing(const Case& c, const PortCase& than) {
-  std::vector<std::uint64_t> all;
-  for (const PortCase& p : c.ports())
-    if (p.other != nullptr && &p != &than && p.tx() > 0) all.push_back(missing_beyond_cable(c, p));
-  if (all.empty()) return 0;
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::ranges::nth_element(all, middle);
-  return *middle;
-}
+// What is on its way over most links when the counters are read, and so may be over any.
+class UsualMissing {
+ public:
+  explicit UsualMissing(const Case& c) {
+    for (const PortCase& p : c.ports())
+      if (counts(p)) sorted_.push_back(missing_beyond_cable(c, p));
+    std::ranges::sort(sorted_);
+  }
+
+  // The median of all links but this one, of which so many are missing.
+  std::uint64_t than(const PortCase& p, std::uint64_t missing) const {
+    if (!counts(p)) return sorted_.empty() ? 0 : sorted_[sorted_.size() / 2];
+    if (sorted_.size() < 2) return 0;
+    const std::size_t middle = (sorted_.size() - 1) / 2;
+    const auto own = static_cast<std::size_t>(std::ranges::lower_bound(sorted_, missing) - sorted_.begin());
+    return sorted_[middle < own ? middle : middle + 1];
+  }
+
+ private:
+  static bool counts(const PortCase& p) { return p.other != nullptr && p.tx() > 0; }
+
+  std::vector<std::uint64_t> sorted_;
+};
 
 std::vector<Diagnosis> find_one_way_loss(const Case& c) {
   // Some are on their way when the counters are read. If a transport has missed packets, fewer will do.
@@ -70,6 +95,8 @@ std::vector<Diagnosis> find_one_way_loss(const Case& c) {
   constexpr std::uint64_t kOneIn = 2000;
   double longest_ns = 0;
   for (const auto& f : c.flows()) longest_ns = std::max(longest_ns, number(below(f, "latency_ns"), "max"));
+  const Noticed noticed(c);
+  const UsualMissing usual(c);
   std::vector<std::pair<double, Diagnosis>> found;  // with the share that is missing
   for (const PortCase& p : c.ports()) {
     if (p.other == nullptr || was_down(p)) continue;
@@ -77,7 +104,8 @@ std::vector<Diagnosis> find_one_way_loss(const Case& c) {
     const std::uint64_t seen =
         p.other->dropped("fcs_error") + p.other->dropped("giant") + p.other->dropped("too_short");
     const std::uint64_t missing = missing_beyond_cable(c, p);
-    const std::uint64_t least = is_noticed(c, p) ? std::max(kLeastNoticed, kTimesUsual * usual_missing(c, p)) : kLeast + on_its_way(c, p, longest_ns);
+    const std::uint64_t least = noticed.at(p) ? std::max(kLeastNoticed, kTimesUsual * usual.than(p, missing))
+                                              : kLeast + on_its_way(c, p, longest_ns);
     if (missing < least + seen || (missing - seen) * kOneIn < p.tx()) continue;
     const std::uint64_t n = missing - seen;
     found.push_back({static_cast<double>(n) / static_cast<double>(p.tx()),
