@@ -108,6 +108,7 @@ bool Child::write_line(const std::string& line) {
     } else if (errno == EAGAIN) {
       if (!wait_for(in_.get(), POLLOUT, milliseconds(10'000))) return false;
     } else if (errno != EINTR) {
+      ended_ = true;
       return false;
     }
   }

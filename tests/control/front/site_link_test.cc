@@ -2,6 +2,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +44,9 @@ std::string gone(const std::function<void()>& work) {
 TEST(Child, OneThatHasEndedTakesNothingAndHarmsNobody) {
   Child child({"true"});
   EXPECT_EQ(child.read_line(std::chrono::seconds(10)), std::nullopt);
-  EXPECT_FALSE(child.write_line("anybody there?"));
+  // The kernel closes what it had open one after the other.
+  while (child.write_line("anybody there?")) std::this_thread::yield();
+  EXPECT_TRUE(child.has_ended());
 }
 
 TEST(SiteLink, PassesAnswersAndRefusalsOn) {
