@@ -202,6 +202,7 @@ void Changes::find_settings(const BuiltLab& running, BuiltLab& fresh) {
   const bool reports = other_reports(before, after);
   for (std::size_t n = 0; n < after.nodes.size(); ++n) {
     const spec::NodeSpec& node = after.nodes[n];
+    if (node.kind == spec::NodeSpec::Kind::kTrunk) continue;  // nothing of it can be set
     const DeviceId device{static_cast<std::uint32_t>(n)};
     if (fresh.is_switch(device)) {
       const spec::SwitchProfile& profile = after.switches.at(node.profile);

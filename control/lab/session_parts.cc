@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/lab/processes.h"
 #include "control/lab/session.h"
 #include "dataplane/run/placement.h"
 
@@ -47,6 +48,8 @@ std::vector<std::uint16_t> agreed_parts(const Fabric& fabric, Peers& peers) {
 void Session::split() {
   if (options_.peers == nullptr) return;
   check_runs_in_parts(lab_->spec());
+  // One whose lab cannot be built ends all here.
+  meet(*options_.peers, nullptr);
   parts_ = {options_.peers, agreed_parts(lab_->fabric(), *options_.peers)};
   if (options_.peers->self() == 0) return;
   constexpr const char* kNowhere = "/dev/null";

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <metis.h>
 
 #include "control/sites/groups.h"
 #include "control/spec/select.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
+#include "dataplane/graph/partition.h"
 
 namespace railyard::sites {
 namespace {
@@ -26,17 +26,15 @@ constexpr std::size_t kNowhere = ~std::size_t{0};
 class Cut {
  public:
   Cut(const spec::Lab& lab, const std::vector<std::string>& sites)
-      : lab_(lab), sites_(sites), group_of_(groups_of(lab)), links_(count()), ports_(count(), 0), site_of_(count(), kNowhere) {
+      : lab_(lab), sites_(sites), group_of_(groups_of(lab)), graph_(count()), site_of_(count(), kNowhere) {
     std::unordered_map<std::string, std::size_t> index;
     for (std::size_t n = 0; n < lab.nodes.size(); ++n) index[lab.nodes[n].name] = n;
     for (const spec::LinkSpec& link : lab.links) {
       const std::size_t a = group_of_[index.at(link.a.node)];
       const std::size_t b = group_of_[index.at(link.b.node)];
-      ++ports_[a];
-      ++ports_[b];
-      if (a == b) continue;
-      ++links_[a][b];
-      ++links_[b][a];
+      graph_.add_weight(a, 1);
+      graph_.add_weight(b, 1);
+      graph_.add_edge(a, b);
     }
   }
 
@@ -103,33 +101,13 @@ class Cut {
   std::vector<std::size_t> by_metis() const {
     if (sites_.size() == 1) return std::vector<std::size_t>(count(), 0);
     if (count() == sites_.size()) return {};
-    std::vector<idx_t> first{0}, ends, weights, ports;
-    for (std::size_t g = 0; g < count(); ++g) {
-      for (const auto& [other, n] : links_[g]) {
-        ends.push_back(static_cast<idx_t>(other));
-        weights.push_back(n);
-      }
-      first.push_back(static_cast<idx_t>(ends.size()));
-      ports.push_back(static_cast<idx_t>(std::max<std::size_t>(ports_[g], 1)));
-    }
-    idx_t options[METIS_NOPTIONS];
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_SEED] = 1;
-    auto n = static_cast<idx_t>(count());
-    auto parts = static_cast<idx_t>(sites_.size());
-    idx_t balances = 1;
-    idx_t cut = 0;
-    std::vector<idx_t> part(count());
-    if (METIS_PartGraphRecursive(&n, &balances, first.data(), ends.data(), ports.data(), nullptr, weights.data(), &parts,
-                                 nullptr, nullptr, options, &cut, part.data()) != METIS_OK)
-      return {};
-    return {part.begin(), part.end()};
+    return partition(graph_, sites_.size());
   }
 
   // As many ports for each, in the order of the lab, one group at least.
   std::vector<std::size_t> in_turn() const {
     std::size_t all = 0;
-    for (const std::size_t p : ports_) all += p;
+    for (std::size_t g = 0; g < count(); ++g) all += graph_.weight(g);
     std::vector<std::size_t> part;
     std::size_t site = 0, before = 0;
     for (std::size_t g = 0; g < count(); ++g) {
@@ -138,7 +116,7 @@ class Cut {
       const bool full = before * sites_.size() >= all * (site + 1);
       if (!part.empty() && sites_left > 0 && part.back() == site && (full || groups_left <= sites_left)) ++site;
       part.push_back(site);
-      before += ports_[g];
+      before += graph_.weight(g);
     }
     return part;
   }
@@ -148,10 +126,10 @@ class Cut {
   void place_rest() {
     std::vector<std::size_t> load(sites_.size(), 0);
     for (std::size_t g = 0; g < count(); ++g)
-      if (site_of_[g] != kNowhere) load[site_of_[g]] += std::max<std::size_t>(ports_[g], 1);
+      if (site_of_[g] != kNowhere) load[site_of_[g]] += std::max<std::size_t>(graph_.weight(g), 1);
     const auto put = [&](std::size_t g, std::size_t site) {
       site_of_[g] = site;
-      load[site] += std::max<std::size_t>(ports_[g], 1);
+      load[site] += std::max<std::size_t>(graph_.weight(g), 1);
     };
     for (std::size_t s = 0; s < sites_.size(); ++s)
       if (load[s] == 0)
@@ -159,8 +137,8 @@ class Cut {
           put(static_cast<std::size_t>(free - site_of_.begin()), s);
     while (const auto next = most_bound()) {
       std::vector<std::size_t> links(sites_.size(), 0);
-      for (const auto& [other, n] : links_[*next])
-        if (site_of_[other] != kNowhere) links[site_of_[other]] += static_cast<std::size_t>(n);
+      for (const auto& [other, n] : graph_.neighbours(*next))
+        if (site_of_[other] != kNowhere) links[site_of_[other]] += n;
       std::size_t best = 0;
       for (std::size_t s = 1; s < sites_.size(); ++s)
         if (links[s] > links[best] || (links[s] == links[best] && load[s] < load[best])) best = s;
@@ -171,13 +149,13 @@ class Cut {
   // Of the groups that are nowhere yet, the one with the most links to those that are somewhere.
   std::optional<std::size_t> most_bound() const {
     std::optional<std::size_t> best;
-    idx_t most = -1;
+    std::size_t most = 0;
     for (std::size_t g = 0; g < count(); ++g) {
       if (site_of_[g] != kNowhere) continue;
-      idx_t bound = 0;
-      for (const auto& [other, n] : links_[g])
+      std::size_t bound = 0;
+      for (const auto& [other, n] : graph_.neighbours(g))
         if (site_of_[other] != kNowhere) bound += n;
-      if (bound <= most) continue;
+      if (best && bound <= most) continue;
       most = bound;
       best = g;
     }
@@ -187,8 +165,7 @@ class Cut {
   const spec::Lab& lab_;
   const std::vector<std::string>& sites_;
   std::vector<std::size_t> group_of_;  // by node
-  std::vector<std::map<std::size_t, idx_t>> links_;
-  std::vector<std::size_t> ports_;
+  WeightedGraph graph_;                // of groups, with their ports and the links between them
   std::vector<std::size_t> site_of_;  // by group
 };
 

@@ -323,15 +323,7 @@ void PacketSocketPort::send_staged() noexcept {
 }
 
 std::size_t PacketSocketPort::give(PacketPool& pool, std::span<Packet* const> packets) {
-  if (!staged_.empty()) send_staged();
-  std::size_t n = 0;
-  while (staged_.empty() && n < packets.size()) {
-    const std::size_t staged = staged_.stage(packets.subspan(n), pool);
-    if (staged == 0) break;
-    n += staged;
-    send_staged();
-  }
-  return n;
+  return staged_.give(packets, pool, [this] { send_staged(); });
 }
 
 // 0 also if the clock was set since.

@@ -28,6 +28,22 @@ class StagedPackets {
     return to_;
   }
 
+  // For Attachment::give(): stages `packets` a burst at a time and has each burst sent by `send`, which releases what has
+  // left; ends at what does not leave at once, or for want of memory. Returns how many it took over. What waits already
+  // is sent first.
+  template <class Send>
+  std::size_t give(std::span<Packet* const> packets, PacketPool& pool, Send send) {
+    if (!empty()) send();
+    std::size_t n = 0;
+    while (empty() && n < packets.size()) {
+      const std::size_t staged = stage(packets.subspan(n), pool);
+      if (staged == 0) break;
+      n += staged;
+      send();
+    }
+    return n;
+  }
+
   // The first `n` waiting ones have left, or are given up.
   void release(std::size_t n, PacketPool& pool) {
     for (const std::size_t end = from_ + n; from_ < end; ++from_) pool.release(packets_[from_]);

@@ -211,15 +211,7 @@ void TapPort::send_staged() noexcept {
 }
 
 std::size_t TapPort::give(PacketPool& pool, std::span<Packet* const> packets) {
-  if (!staged_.empty()) send_staged();
-  std::size_t n = 0;
-  while (staged_.empty() && n < packets.size()) {
-    const std::size_t staged = staged_.stage(packets.subspan(n), pool);
-    if (staged == 0) break;
-    n += staged;
-    send_staged();
-  }
-  return n;
+  return staged_.give(packets, pool, [this] { send_staged(); });
 }
 
 // The interface as it is called now, where it is now.

@@ -1,12 +1,11 @@
 #include "dataplane/run/placement.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
-#include <metis.h>
+#include "dataplane/graph/partition.h"
 
 namespace railyard {
 namespace {
@@ -15,53 +14,27 @@ namespace {
 constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
 // Parts of a graph of `count` vertices, by vertex. `vertex_of`: by device; kNowhere: it is in none.
-std::vector<idx_t> parts_of(const Fabric& fabric, const std::vector<std::uint32_t>& vertex_of, std::size_t count,
-                            std::size_t parts) {
-  std::vector<idx_t> part(count);
+std::vector<std::size_t> parts_of(const Fabric& fabric, const std::vector<std::uint32_t>& vertex_of, std::size_t count,
+                                  std::size_t parts) {
   // METIS wants more than one for each; of many parts with few devices it may print complaints to standard output.
   constexpr std::size_t kManyParts = 8;
   const auto in_turn = [&] {
-    for (std::size_t v = 0; v < count; ++v) part[v] = static_cast<idx_t>(v % parts);
+    std::vector<std::size_t> part(count);
+    for (std::size_t v = 0; v < count; ++v) part[v] = v % parts;
     return part;
   };
-  if (parts == 1) return part;
-  if (count <= parts || (parts > kManyParts && count < kThinWindow * parts)) return in_turn();
-
-  // Links between the same two vertices are one edge.
-  std::vector<std::map<idx_t, idx_t>> neighbours(count);
+  if (parts == 1 || count <= parts || (parts > kManyParts && count < kThinWindow * parts)) return in_turn();
+  WeightedGraph graph(count);
   for (const Link& link : fabric.links()) {
     const std::uint32_t a = vertex_of[link.a.device.index()];
     const std::uint32_t b = vertex_of[link.b.device.index()];
-    if (a == b || a == kNowhere || b == kNowhere) continue;
-    ++neighbours[a][static_cast<idx_t>(b)];
-    ++neighbours[b][static_cast<idx_t>(a)];
+    if (a != kNowhere && b != kNowhere) graph.add_edge(a, b);
   }
-  std::vector<idx_t> ports(count);
   for (std::size_t d = 0; d < fabric.size(); ++d)
-    if (vertex_of[d] != kNowhere)
-      ports[vertex_of[d]] += static_cast<idx_t>(std::max<std::size_t>(fabric.devices()[d]->ports(), 1));
-  std::vector<idx_t> first{0};
-  std::vector<idx_t> ends;
-  std::vector<idx_t> links;
-  for (const auto& of_one : neighbours) {
-    for (const auto& [other, n] : of_one) {
-      ends.push_back(other);
-      links.push_back(n);
-    }
-    first.push_back(static_cast<idx_t>(ends.size()));
-  }
-
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;  // of its own generator
-  auto n = static_cast<idx_t>(count);
-  auto wanted = static_cast<idx_t>(parts);
-  idx_t balances = 1;
-  idx_t cut = 0;
-  const int ret = METIS_PartGraphRecursive(&n, &balances, first.data(), ends.data(), ports.data(), nullptr,
-                                           links.data(), &wanted, nullptr, nullptr, options, &cut, part.data());
-  // Only for want of memory; any placement is right.
-  return ret == METIS_OK ? part : in_turn();
+    if (vertex_of[d] != kNowhere) graph.add_weight(vertex_of[d], std::max<std::size_t>(fabric.devices()[d]->ports(), 1));
+  std::vector<std::size_t> part = partition(graph, parts);
+  // Empty only for want of memory; any placement is right.
+  return part.empty() ? in_turn() : part;
 }
 
 }  // namespace
@@ -72,7 +45,7 @@ std::vector<std::uint8_t> place_devices(const Fabric& fabric, std::size_t worker
   std::uint32_t here = 0;
   for (std::size_t d = 0; d < fabric.size(); ++d)
     if (elsewhere.empty() || !elsewhere[d]) vertex_of[d] = here++;
-  const std::vector<idx_t> part = parts_of(fabric, vertex_of, here, workers);
+  const std::vector<std::size_t> part = parts_of(fabric, vertex_of, here, workers);
   for (std::size_t d = 0; d < fabric.size(); ++d)
     if (vertex_of[d] != kNowhere) worker_of[d] = static_cast<std::uint8_t>(part[vertex_of[d]]);
   return worker_of;
@@ -95,7 +68,7 @@ std::vector<std::uint16_t> split_devices(const Fabric& fabric, std::size_t parts
   if (parts > count)
     throw std::invalid_argument(std::to_string(parts) + " processes for " + std::to_string(count) +
                                 " devices or groups of hosts with one scale-up network; expected at least one for each");
-  const std::vector<idx_t> part = parts_of(fabric, vertex_of, count, parts);
+  const std::vector<std::size_t> part = parts_of(fabric, vertex_of, count, parts);
   std::vector<std::uint16_t> part_of(fabric.size());
   for (std::size_t d = 0; d < fabric.size(); ++d) part_of[d] = static_cast<std::uint16_t>(part[vertex_of[d]]);
   return part_of;

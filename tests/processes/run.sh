@@ -89,6 +89,12 @@ check 'a page' refused 2 '--web' -n 2 "$railyard" run "$work/three.yaml" --web
 check 'out of packet memory in one process' refused 1 'out of packet memory' \
   -n 2 "$railyard" run "$root/topologies/permutation-128.yaml" --set run.memory=1MiB
 
+check 'results that cannot be written' refused 1 "$work/none/table.csv" \
+  -n 3 "$railyard" run "$work/three.yaml" --flow-csv "$work/none/table.csv"
+touch "$work/a-file"
+check 'a folder that cannot be made' refused 1 "$work/a-file/report" -n 3 "$railyard" run "$work/three.yaml" --report "$work/a-file/report"
+check 'an option that cannot be' refused 2 '--series-every' -n 3 "$railyard" run "$work/three.yaml" --series-every 1us
+
 mkdir -p "$work/tree/bin"
 cp "$railyard" "$work/tree/bin/railyard"
 check 'without the plug-in' refused 1 "$work/tree/lib/railyard/librailyard-mpi.so is missing" \
@@ -96,25 +102,25 @@ check 'without the plug-in' refused 1 "$work/tree/lib/railyard/librailyard-mpi.s
 mkdir -p "$work/tree/lib/railyard"
 echo 'no library' >"$work/tree/lib/railyard/librailyard-mpi.so"
 
+hit() { # SIGNAL PROCESSES OPTIONS...: starts a long run, and sends one of its processes a signal when all are under way
+  local signal=$1 n=$2 started="^$railyard run $root/topologies/permutation-128.yaml --duration 10s"; shift 2
+  mpi -n "$n" "$railyard" run "$root/topologies/permutation-128.yaml" --duration 10s "$@" >"$work/out" 2>"$work/err" &
+  run=$!
+  until_so pgrep -f "$started" >/dev/null
+  sleep 2
+  kill "-$signal" "$(pgrep -f "$started" | tail -n1)"
+}
 killed() { # one that dies ends all
-  mpi -n 3 "$railyard" run "$root/topologies/permutation-128.yaml" --duration 10s --quiet >"$work/out" 2>"$work/err" &
-  local run=$! victim=
-  until_so pgrep -f "run $root/topologies/permutation-128.yaml --duration 10s" >/dev/null
-  sleep 0.5
-  victim=$(pgrep -f "^$railyard run $root/topologies/permutation-128.yaml --duration 10s" | tail -n1)
-  kill -KILL "$victim"
+  local run=
+  hit KILL 3 --quiet
   if wait "$run"; then echo 'it ended as if nothing had happened'; return 1; fi
   ! pgrep -f "^$railyard run $root/topologies/permutation-128.yaml --duration 10s" || { echo 'left running'; return 1; }
 }
 check 'a process that is killed ends all' killed
 
 interrupted() { # Ctrl-C: one report of all
-  mpi -n 2 "$railyard" run "$root/topologies/permutation-128.yaml" --duration 10s --json >"$work/out" 2>"$work/err" &
-  local run=$! one=
-  until_so pgrep -f "^$railyard run $root/topologies/permutation-128.yaml --duration 10s" >/dev/null
-  sleep 2
-  one=$(pgrep -f "^$railyard run $root/topologies/permutation-128.yaml --duration 10s" | tail -n1)
-  kill -INT "$one"
+  local run=
+  hit INT 2 --json
   wait "$run" || true
   jq -e '.run.interrupted and .audit.balanced' "$work/out"
 }

@@ -19,6 +19,7 @@ const std::map<std::string, Rooms>& allowed() {
   static const std::map<std::string, Rooms> table{
       {"dataplane/base", {}},
       {"dataplane/wire", {"dataplane/base"}},
+      {"dataplane/graph", {}},
       {"dataplane/packet", {"dataplane/base", "dataplane/wire"}},
       {"dataplane/fault", {"dataplane/base", "dataplane/wire", "dataplane/packet"}},
       {"dataplane/device", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/fault"}},
@@ -30,7 +31,7 @@ const std::map<std::string, Rooms>& allowed() {
        {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/nic",
         "dataplane/trunk"}},
       // The loop knows devices, and neither switches nor hosts.
-      {"dataplane/run", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+      {"dataplane/run", {"dataplane/base", "dataplane/wire", "dataplane/graph", "dataplane/packet", "dataplane/device"}},
 
       // Transports also run inside other people's processes: no DPDK, no devices.
       {"transports/base", {"dataplane/base", "dataplane/wire"}},
@@ -57,7 +58,7 @@ const std::map<std::string, Rooms>& allowed() {
         "dataplane/switch/path"}},
       {"control/workload", {"control/spec", "dataplane/base"}},
       {"control/routing", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/switch"}},
-      {"control/sites", {"control/spec", "dataplane/base", "dataplane/wire"}},
+      {"control/sites", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/graph"}},
       {"control/build",
        {"control/collectives", "control/spec", "control/workload", "control/routing", "transports/base",
         "transports/collectives", "transports/libfabric", "transports/roce", "transports/uet", "transports/verbs",

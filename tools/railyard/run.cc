@@ -1,11 +1,9 @@
 // `railyard run`: a lab from beginning to end.
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "control/base/json_text.h"
 #include "control/daemon/run_page.h"
@@ -29,22 +26,22 @@
 #include "control/report/inference_figures.h"
 #include "control/report/judge.h"
 #include "control/report/junit.h"
-#include "control/report/shell_word.h"
 #include "control/report/step_csv.h"
 #include "control/report/units.h"
 #include "control/spec/lab_digest.h"
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
-#include "control/spec/value.h"
 #include "control/telemetry/memory_watch.h"
 #include "control/timeline/trace_events.h"
 #include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
-#include "tools/railyard/eta.h"
 #include "tools/railyard/expect_options.h"
 #include "tools/railyard/planted_bug_option.h"
 #include "tools/railyard/result_file.h"
+#include "tools/railyard/run_options.h"
+#include "tools/railyard/run_progress.h"
 #include "tools/railyard/slow_collectives.h"
+#include "tools/railyard/together.h"
 #include "tools/railyard/write_file.h"
 #include "tools/web/page.h"
 
@@ -57,162 +54,6 @@ std::atomic<bool> interrupted{false};
 void on_signal(int signal) {
   interrupted.store(true, std::memory_order_relaxed);
   std::signal(signal, SIG_DFL);
-}
-
-struct RunOptions {
-  std::string file;
-  std::vector<std::string> sets;
-  std::vector<std::string> faults;
-  std::string clock;
-  std::string seed;
-  std::string workers;
-  std::string duration;
-  std::string scale;
-  std::string payload;
-  std::string report_dir;
-  std::vector<std::string> captures;
-  std::vector<std::string> expect;
-  std::string junit;
-  std::string series;
-  std::string series_every;
-  std::string flow_series;
-  std::string flow_csv;
-  std::string steps;
-  std::string requests;
-  std::string trace;
-  std::string metrics;
-  std::string metrics_every;
-  std::uint32_t metrics_stretch = 1;
-  std::string int_file;
-  std::string int_one_in;
-  std::string fault_log;
-  std::string replay;
-  bool web = false;
-  bool transients = false;
-  bool memory = false;
-  bool digest = false;
-  bool profile = false;
-  bool json = false;
-  bool quiet = false;
-  std::string planted;
-};
-
-// A bar on standard error, if that is a terminal and the run takes long enough to be worth it.
-class Progress {
- public:
-  explicit Progress(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO) != 0) {}
-  ~Progress() { clear(); }
-
-  void show(Instant at, Instant end) {
-    if (!wanted_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - began_ < std::chrono::seconds(1) || now - shown_ < std::chrono::milliseconds(200)) return;
-    shown_ = now;
-    constexpr int kWidth = 40;
-    if (end == Instant::never()) {
-      fmt::print(stderr, "\r  {} of simulated time   ", report::time_text(at - Instant{}));
-    } else {
-      const double done = std::min(1.0, static_cast<double>(at.ps) / static_cast<double>(end.ps));
-      const int bars = static_cast<int>(done * kWidth);
-      // By the pace so far.
-      const double elapsed = std::chrono::duration<double>(now - began_).count();
-      const std::string left = done > 0 ? time_left_text(elapsed * (1 - done) / done) : std::string();
-      fmt::print(stderr, "\r  [{}{}] {:3.0f} %  {} of {}{}   ", std::string(static_cast<std::size_t>(bars), '='),
-                 std::string(static_cast<std::size_t>(kWidth - bars), ' '), done * 100,
-                 report::time_text(std::min(at, end) - Instant{}), report::time_text(end - Instant{}), left);
-    }
-    std::fflush(stderr);
-    visible_ = true;
-  }
-  void clear() {
-    if (visible_) fmt::print(stderr, "\r{:100}\r", "");
-    visible_ = false;
-  }
-
- private:
-  bool wanted_;
-  bool visible_ = false;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point shown_{};
-};
-
-// "leaf1:3=file.pcapng", "leaf1:3:in=file.pcapng"
-lab::CaptureRequest parse_capture(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals + 1 == text.size())
-    throw CLI::ValidationError("--capture", fmt::format("'{}': expected PORT=FILE, e.g. leaf1:3=leaf1-3.pcapng", text));
-  std::string port = text.substr(0, equals);
-  lab::CaptureRequest request;
-  request.file = text.substr(equals + 1);
-  if (request.file == "-") request.file = "/dev/stdout";
-  for (const auto& [suffix, direction] :
-       {std::pair{":in", CaptureDirection::kIn}, std::pair{":out", CaptureDirection::kOut}})
-    if (port.ends_with(suffix)) {
-      port.resize(port.size() - std::char_traits<char>::length(suffix));
-      request.direction = direction;
-    }
-  const auto name = spec::parse_port_name(port);
-  if (!name) throw CLI::ValidationError("--capture", fmt::format("'{}': {}", text, name.error()));
-  request.port = *name;
-  return request;
-}
-
-constexpr Duration kSeriesEvery{10'000'000};
-constexpr Duration kMetricsEvery{1'000'000'000};
-
-Duration parse_every(const std::string& text, const char* option = "--series-every") {
-  const auto every = spec::parse_duration(text);
-  if (!every || *every <= Duration{})
-    throw CLI::ValidationError(option,
-                               fmt::format("'{}': {}", text, every ? "expected a time above 0" : every.error()));
-  return *every;
-}
-
-// The options that are a --set in other words.
-std::vector<std::string> overrides(const RunOptions& o) {
-  std::vector<std::string> sets = o.sets;
-  if (!o.clock.empty()) sets.push_back("run.clock=" + o.clock);
-  if (!o.seed.empty()) sets.push_back("run.seed=" + o.seed);
-  if (!o.workers.empty()) sets.push_back("run.workers=" + o.workers);
-  if (!o.duration.empty()) sets.push_back("run.duration=" + o.duration);
-  if (!o.scale.empty()) sets.push_back("run.scale=" + o.scale);
-  if (!o.payload.empty()) sets.push_back("run.payload=" + o.payload);
-  if (!o.trace.empty()) sets.push_back("run.timeline=true");
-  if (!o.int_one_in.empty()) sets.push_back("run.int.one-in=" + o.int_one_in);
-  return sets;
-}
-
-// What somebody else types for the same run.
-std::string command_of(const RunOptions& o) {
-  std::string text = "railyard run " + report::shell_word(o.file);
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" {} {}", option, report::shell_word(value));
-  };
-  for (const std::string& s : o.sets) add("--set", s);
-  for (const std::string& f : o.faults) add("--fault", f);
-  add("--clock", o.clock);
-  add("--seed", o.seed);
-  add("--workers", o.workers);
-  add("--duration", o.duration);
-  add("--scale", o.scale);
-  add("--payload", o.payload);
-  add("--series", o.series);
-  add("--series-every", o.series_every);
-  add("--trace", o.trace);
-  add("--flow-series", o.flow_series);
-  add("--metrics", o.metrics);
-  add("--metrics-every", o.metrics_every);
-  if (o.metrics_stretch != 1) add("--metrics-stretch", std::to_string(o.metrics_stretch));
-  add("--int", o.int_file);
-  add("--int-one-in", o.int_one_in);
-  add("--replay", o.replay);
-  if (o.transients) text += " --transients";
-  if (o.memory) text += " --memory";
-  if (o.digest) text += " --digest";
-  if (o.profile) text += " --profile";
-  for (const std::string& e : o.expect) add("--expect", e);
-  add("--report", o.report_dir);
-  return text;
 }
 
 double wall_seconds() {
@@ -274,19 +115,6 @@ ExitCode exit_code_of(const report::Report& report) {
   return report::unexpected_failures(report).empty() ? kOk : kUnverified;
 }
 
-// Takes a step in which each of several processes may fail: then all end, and one says why.
-template <class Step>
-void together(Peers* peers, Step step) {
-  if (peers == nullptr) return step();
-  std::exception_ptr error;
-  try {
-    step();
-  } catch (...) {
-    error = std::current_exception();
-  }
-  lab::meet(*peers, error);
-}
-
 spec::Lab load(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
   for (const std::string& text : o.faults) spec.faults.push_back(spec::parse_fault(spec, text, "--fault"));
@@ -300,13 +128,35 @@ void check_parts(const RunOptions& o) {
     if (is_set) throw CLI::ValidationError(option, "cannot be used with several processes");
 }
 
-// The other processes only run their devices. What --trace asks of the lab, they do too.
-RunOptions without_results(RunOptions o) {
-  o.quiet = true;
-  o.json = false;
-  for (std::string* file : {&o.report_dir, &o.junit, &o.flow_csv, &o.steps, &o.requests, &o.fault_log, &o.trace})
-    file->clear();
-  return o;
+// Files of results, opened before the run, which would be lost otherwise.
+struct ResultFiles {
+  std::optional<ResultFile> junit, flow_csv, steps, requests, trace, fault_log;
+
+  void open(const RunOptions& o) {
+    if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
+    if (!o.flow_csv.empty()) flow_csv.emplace(o.flow_csv, "--flow-csv");
+    if (!o.steps.empty()) steps.emplace(o.steps, "--steps");
+    if (!o.requests.empty()) requests.emplace(o.requests, "--requests");
+    if (!o.trace.empty()) trace.emplace(o.trace, "--trace");
+    if (!o.fault_log.empty()) fault_log.emplace(o.fault_log, "--fault-log");
+  }
+};
+
+// The option whose file is standard output; empty: none, so that the report goes there.
+std::string taker_of_output(const RunOptions& o) {
+  const bool captures = std::ranges::any_of(o.captures, [](const std::string& c) { return c.ends_with("=-"); });
+  return taker_of_standard_output({{"--capture", captures ? "-" : ""},
+                                   {"--junit", o.junit},
+                                   {"--series", o.series},
+                                   {"--flow-series", o.flow_series},
+                                   {"--flow-csv", o.flow_csv},
+                                   {"--steps", o.steps},
+                                   {"--requests", o.requests},
+                                   {"--trace", o.trace},
+                                   {"--metrics", o.metrics},
+                                   {"--int", o.int_file},
+                                   {"--fault-log", o.fault_log}},
+                                  o.json);
 }
 
 int run(const RunOptions& asked) {
@@ -322,65 +172,30 @@ int run(const RunOptions& asked) {
     lab::meet(*peers, nullptr, spec::lab_digest(*loaded), "fabric");
   }
   spec::Lab spec = std::move(*loaded);
+  const bool live = spec.run.clock == spec::Clock::kWall;
   const RunOptions o = speaks ? asked : without_results(asked);
-  const bool captures = std::ranges::any_of(o.captures, [](const std::string& c) { return c.ends_with("=-"); });
   std::string taker;
-  if (speaks)
-    taker = taker_of_standard_output({{"--capture", captures ? "-" : ""},
-                                      {"--junit", o.junit},
-                                      {"--series", o.series},
-                                      {"--flow-series", o.flow_series},
-                                      {"--flow-csv", o.flow_csv},
-                                      {"--steps", o.steps},
-                                      {"--requests", o.requests},
-                                      {"--trace", o.trace},
-                                      {"--metrics", o.metrics},
-                                      {"--int", o.int_file},
-                                      {"--fault-log", o.fault_log}},
-                                     o.json);
+  ResultFiles files;
   lab::SessionOptions options;
-  // Before the run, which would be lost otherwise.
-  std::optional<ResultFile> junit, flow_csv, steps, requests, trace, fault_log;
-  if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
-  if (!o.flow_csv.empty()) flow_csv.emplace(o.flow_csv, "--flow-csv");
-  if (!o.steps.empty()) steps.emplace(o.steps, "--steps");
-  if (!o.requests.empty()) requests.emplace(o.requests, "--requests");
-  if (!o.trace.empty()) trace.emplace(o.trace, "--trace");
-  if (!o.fault_log.empty()) fault_log.emplace(o.fault_log, "--fault-log");
+  together(peers.get(), [&] {
+    // Options, before any file of the user is touched.
+    options = session_options(o, spec);
+    if (!speaks) return;
+    taker = taker_of_output(o);
+    files.open(o);
+    if (!o.report_dir.empty()) make_directory(o.report_dir, "--report");
+  });
   options.peers = peers.get();
   // With its fix it does not show any more what the file says.
   const std::vector<std::string>& fix = spec.diagnosis.set;
   const auto is_set = [&](const std::string& set) { return std::ranges::find(o.sets, set) != o.sets.end(); };
   if (!fix.empty() && std::ranges::all_of(fix, is_set)) spec.diagnosis = {};
-  Progress progress(!o.quiet);
-  options.spec_file = o.file;
-  options.command = command_of(o);
-  options.lab_digest = spec::lab_digest(spec);
-  options.digest = o.digest;
-  if (o.profile && spec.run.workers != 1)
-    throw CLI::ValidationError("--profile", fmt::format("found with {} workers; expected one: it estimates what more would bring", spec.run.workers));
-  if (o.profile && spec.run.clock == spec::Clock::kWall) throw CLI::ValidationError("--profile", "needs the virtual clock");
-  options.profile = o.profile;
-  options.transients = o.transients;
-  for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
-  if (!o.series.empty() || !o.flow_series.empty())
-    options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every), o.flow_series};
-  else if (!o.series_every.empty())
-    throw CLI::ValidationError("--series-every", "needs --series or --flow-series");
-  if (!o.metrics.empty())
-    options.metrics = {o.metrics, o.metrics_every.empty() ? kMetricsEvery : parse_every(o.metrics_every, "--metrics-every"),
-                       o.metrics_stretch};
-  if (!o.int_file.empty()) {
-    options.int_file = o.int_file;
-    if (!spec.run.in_band) spec.run.in_band.emplace();
-  }
-  if (!o.replay.empty()) options.replayed_faults = fault::read_log(spec::read_file(o.replay), o.replay);
+  RunProgress progress(!o.quiet);
   telemetry::MemoryWatch memory;
   options.progress = [&](Instant at, Instant end) {
     progress.show(at, end);
     if (o.memory) memory.look(wall_seconds(), seconds(at - Instant{}));
   };
-  const bool live = spec.run.clock == spec::Clock::kWall;
   options.ready = [&] {
     if (live && !o.quiet) fmt::print(stderr, "railyard: running; Ctrl-C ends the run and prints the report\n");
   };
@@ -391,15 +206,11 @@ int run(const RunOptions& asked) {
   lab::Session& session = *made;
   std::optional<daemon::RunPage> page;
   if (o.web) {
-    if (live) throw CLI::ValidationError("--web", "needs the virtual clock; `railyard up --web` shows a live lab");
     page.emplace(session, web::page());
     fmt::print(stderr, "railyard: the run is shown at {}\n  The link works once. Token: {}\n", page->new_link(), page->token());
   }
-  if (!o.report_dir.empty()) {
-    make_directory(o.report_dir, "--report");
-    if (session.in_band().running() && o.int_file.empty())
-      session.write_int((std::filesystem::path(o.report_dir) / "int.jsonl").string(), "--report");
-  }
+  if (!o.report_dir.empty() && session.in_band().running() && o.int_file.empty())
+    session.write_int((std::filesystem::path(o.report_dir) / "int.jsonl").string(), "--report");
   const report::Report report = run_together(session, peers.get());
   if (!speaks) return kOk;
   if (page) page->end();
@@ -433,12 +244,12 @@ int run(const RunOptions& asked) {
           "--report");
       write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()), "--report");
     });
-  if (flow_csv) keep([&] { flow_csv->write(report::flow_csv(report)); });
-  if (steps) keep([&] { steps->write(report::step_csv(report)); });
-  if (requests) keep([&] { requests->write(report::request_csv(report)); });
-  if (trace) keep([&] { trace->write(timeline::trace_events(session.lab())); });
-  if (fault_log) keep([&] { fault_log->write(log_of(session)); });
-  if (junit) keep([&] { junit->write(report::junit_xml({report::junit_suite(report)})); });
+  if (files.flow_csv) keep([&] { files.flow_csv->write(report::flow_csv(report)); });
+  if (files.steps) keep([&] { files.steps->write(report::step_csv(report)); });
+  if (files.requests) keep([&] { files.requests->write(report::request_csv(report)); });
+  if (files.trace) keep([&] { files.trace->write(timeline::trace_events(session.lab())); });
+  if (files.fault_log) keep([&] { files.fault_log->write(log_of(session)); });
+  if (files.junit) keep([&] { files.junit->write(report::junit_xml({report::junit_suite(report)})); });
   if (report.run.interrupted)
     fmt::print(stderr, "railyard: the run was interrupted at {} of simulated time\n",
                report::time_text(session.engine().reached() - Instant{}));

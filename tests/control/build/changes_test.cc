@@ -45,6 +45,18 @@ TEST(Changes, WhatDevicesCanDoIsAccepted) {
             "");
 }
 
+TEST(Changes, ALabWithATrunkToAnotherMachineIsChangedToo) {
+  spec::Lab before = spec::parse(R"(name: x
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, to-b: { kind: trunk, udp: { local: "127.0.0.1:4801", remote: "127.0.0.1:4802" }, networks: [10.2.0.0/24] } }
+links: [[h1:1, leaf1:1], [leaf1:2, to-b:1]]
+run: { clock: wall }
+)", "x.yaml", {});
+  const BuiltLab running(before);
+  spec::Lab after = before;
+  after.qos.at("default").classes[3].weight = 7;
+  EXPECT_NO_THROW(Changes(running, after, running.fabric().window().size));
+}
+
 TEST(Changes, WhatNeedsANewLabIsNamed) {
   constexpr const char* kDownAndUp = " cannot change in a running lab; stop the lab and start it with the new value";
   const std::vector<std::pair<std::string, std::string>> refused{
