@@ -7,6 +7,7 @@
 #include "dataplane/base/ids.h"
 #include "dataplane/base/spsc_ring.h"
 #include "dataplane/base/time.h"
+#include "dataplane/device/crossing_frames.h"
 #include "dataplane/device/doorbell.h"
 #include "dataplane/device/near_frames.h"
 #include "dataplane/packet/packet.h"
@@ -16,8 +17,9 @@ namespace railyard {
 class LinkRetry;
 
 // Two FIFOs, each in order of effect, from one sending port to one receiving port. Frames are pushed at the start of
-// transmission; from then on the packet belongs to the receiver. Between devices nothing else is shared. A FIFO between
-// workers is a ring; what stays within one worker goes into the receiver's list of near frames.
+// transmission; from then on the packet belongs to the receiver. Between devices nothing else is shared. A FIFO is a ring;
+// but what takes effect within a few windows goes into the receiver's list of near frames, at once within one worker, and at
+// the end of the window from one worker to another.
 //
 // Effects (engine rules): a data frame counts from its tail, or from its header when the receiver cuts through, plus
 // the receiver's latency for data; a MAC control frame counts from its tail plus the standard's response time.
@@ -53,11 +55,19 @@ class Channel {  // begins a cache line, as its doorbell does
   // Only while the engine rests.
   void deliver_near(NearFrames* near) {
     near_ = near;
+    crossing_ = {};
     if (near == nullptr) return;
     move_to_near(data, EventKind::kArrival);
     move_to_near(control, EventKind::kMacControl);
   }
-  bool near() const noexcept { return near_ != nullptr; }
+  // From now on frames go into `frames`, which the receiver's worker delivers to `near`, the receiver's, at the end of each
+  // window, and lowers `next`, the receiver's next instant. Only while the engine rests, with nothing in the FIFOs.
+  void deliver_crossing(CrossingFrames* frames, NearFrames* near, Instant* next) noexcept {
+    near_ = nullptr;
+    crossing_ = {frames, near, next};
+  }
+  // Whether frames come to the receiver in its list of near frames.
+  bool near() const noexcept { return received_near() != nullptr; }
   void prefetch_near() const noexcept { __builtin_prefetch(near_, 1); }
 
   // The receiver's next instant, lowered by every push; the engine points it to where the sender's worker may write,
@@ -70,9 +80,9 @@ class Channel {  // begins a cache line, as its doorbell does
   // How many frames are on their way. While the engine rests.
   std::size_t in_flight() const noexcept {
     return elsewhere_ + data.size() + control.size() +
-           (near_ == nullptr ? 0
-                             : near_->count(receiver_port, EventKind::kArrival) +
-                                   near_->count(receiver_port, EventKind::kMacControl));
+           (!near() ? 0
+                    : received_near()->count(receiver_port, EventKind::kArrival) +
+                          received_near()->count(receiver_port, EventKind::kMacControl));
   }
 
   // The same, said by the process that advances the receiver.
@@ -108,18 +118,29 @@ class Channel {  // begins a cache line, as its doorbell does
     if (near_ != nullptr) [[likely]]
       near_->push({effect, start, packet}, receiver_port, kind);
     else
-      push_far(fifo, {effect, start, packet});
+      push_far(fifo, kind, {effect, start, packet});
     if (effect < *wake_) *wake_ = effect;
   }
-  [[gnu::noinline]] static void push_far(Fifo& fifo, const InFlight& frame) {
+  [[gnu::noinline]] void push_far(Fifo& fifo, EventKind kind, const InFlight& frame) {
+    if (crossing_.frames != nullptr) {
+      crossing_.frames->push(crossing_.to, crossing_.next, {frame, receiver_port, kind});
+      return;
+    }
     fifo.push(frame);
     fifo.side().ring();
   }
+  const NearFrames* received_near() const noexcept { return near_ != nullptr ? near_ : crossing_.to; }
 
   void move_to_near(Fifo& fifo, EventKind kind) {
     for (; const InFlight* f = fifo.front(); fifo.pop()) near_->push(*f, receiver_port, kind);
   }
 
+  struct Crossing {
+    CrossingFrames* frames = nullptr;
+    NearFrames* to = nullptr;
+    Instant* next = nullptr;
+  };
+  Crossing crossing_;
   Instant unheard_ = Instant::never();
   std::size_t elsewhere_ = 0;
   DoorbellWord unwatched_word_;

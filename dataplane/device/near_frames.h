@@ -58,6 +58,8 @@ class NearFrames {
   void prefetch() const noexcept {
     for (std::uint32_t i = 0; i < std::min(size_, kMostAhead); i += 2) __builtin_prefetch(&frames_[i], 1);
   }
+  // Where the next is pushed.
+  void prefetch_end() const noexcept { __builtin_prefetch(frames_.get() + size_, 1); }
   // The first packets, metadata and headers. After prefetch().
   void prefetch_packets() const noexcept {
     for (const NearFrame& n : first()) {

@@ -23,6 +23,9 @@ static_assert(kElidedOctets >= 192 && kElidedOctets >= 114 + PathTelemetry::kMos
 constexpr std::uint32_t kElidedChunk = 3584;
 constexpr std::uint32_t kMappedElidedChunk = 4680;
 constexpr std::uint32_t kRealChunk = 256;
+// Packets of others that a pool may keep, and one part of its limit for the same.
+constexpr std::uint32_t kMostKept = 4096;
+constexpr std::uint32_t kKeptPart = 16;
 constexpr std::uint32_t kPortMbufs = 8191;  // a mempool is smallest at 2^n - 1
 // Received packets are freed where they came from: with a cache the last ones freed, still in the processor's, are used
 // next.
@@ -57,6 +60,7 @@ PacketPool::PacketPool(PacketPools& all, WorkerId owner, std::size_t workers, co
               .chunks = {},
               .mapped = {},
               .limit = config.elided_limit,
+              .few = config.anywhere ? std::min(kMostKept, config.elided_limit / kKeptPart) : 0,
               .chunk = config.anywhere ? kMappedElidedChunk : kElidedChunk,
               .octets = kElidedOctets,
               .flags = 0,
@@ -65,10 +69,13 @@ PacketPool::PacketPool(PacketPools& all, WorkerId owner, std::size_t workers, co
             .chunks = {},
             .mapped = {},
             .limit = config.real_limit,
+            .few = config.anywhere ? std::min(kMostKept, config.real_limit / kKeptPart) : 0,
             .chunk = kRealChunk,
             .octets = config.real_octets,
             .flags = Packet::kRealPool,
             .anywhere = config.anywhere} {
+  if (workers > 1)
+    for (Store* store : {&elided_, &real_}) store->free.reserve(store->few);
   for (std::size_t w = 0; w < workers; ++w) returned_.push_back(std::make_unique<SpscRing<Packet*>>());
 }
 
@@ -78,6 +85,7 @@ PacketPool::~PacketPool() {
   rte_mempool_free(for_ports_);
 }
 
+// Of a pool that keeps packets of others it may be below 0; the sum over all pools is right.
 std::size_t PacketPool::in_use() const noexcept {
   std::size_t out = 0;
   for (const Store* store : {&elided_, &real_}) {
@@ -154,7 +162,7 @@ bool PacketPool::refill(Store& store) {
     return false;
   }
   store.created += n;
-  store.free.reserve(store.created);
+  store.free.reserve(store.created + store.few);
   if (store.anywhere) {
     const MappedPackets& fresh = store.mapped.back();
     for (std::uint32_t i = 0; i < n; ++i) keep(store, fresh[i]);
@@ -165,10 +173,16 @@ bool PacketPool::refill(Store& store) {
 }
 
 void PacketPool::release_elsewhere(Packet* packet) {
-  if (packet->has(Packet::kFromPort))
+  if (packet->has(Packet::kFromPort)) {
     rte_pktmbuf_free(mbuf_of(packet));
-  else
+    return;
+  }
+  if (Store& store = packet->has(Packet::kRealPool) ? real_ : elided_; store.free.size() < store.few) {
+    packet->home = owner_;
+    store.free.push_back(packet);
+  } else {
     all_[packet->home].returned_[owner_.index()]->push(packet);
+  }
 }
 
 rte_mempool* PacketPool::mempool_for_ports() {

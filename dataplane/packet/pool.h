@@ -28,8 +28,9 @@ struct PoolConfig {
 
 class PacketPools;
 
-// The packets of one worker, reused last in, first out. Only the owner allocates; any worker may release its own
-// packets to its own pool, from where they go home over a ring.
+// The packets of one worker, reused last in, first out. Only the owner allocates. A worker releases what it holds to its own
+// pool. Another's packet stays there, where the next allocation finds it in the processor's cache, as long as the pool has
+// few; otherwise, and if it is in DPDK's memory, it goes home over a ring.
 class PacketPool {
  public:
   PacketPool(PacketPools& all, WorkerId owner, std::size_t workers, const PoolConfig& config);
@@ -72,6 +73,7 @@ class PacketPool {
     std::vector<rte_mempool*> chunks;   // where a DPDK port may free a packet; none if `anywhere`
     std::vector<MappedPackets> mapped;  // all if `anywhere`
     std::uint32_t limit;
+    std::uint32_t few;     // with fewer than these free ones the pool keeps packets of others
     std::uint32_t chunk;   // packets made at once
     std::uint32_t octets;  // room for headers and payload
     std::uint8_t flags;    // of a fresh packet

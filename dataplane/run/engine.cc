@@ -1,7 +1,6 @@
 #include "dataplane/run/engine.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <tuple>
@@ -27,10 +26,8 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
       config_(config),
       window_(config.variation.window > Duration{} ? config.variation.window : fabric.window().size),
       pools_(config.workers, config.pools),
-      next_(fabric.size(), Instant{}),
-      lowered_(config.workers, std::vector<Instant>(fabric.size(), Instant::never())),
-      is_due_((fabric.size() + 7) / 8 * 8, 0),
-      due_(config.workers) {
+      due_(config.workers),
+      crossing_(config.workers * config.workers) {
   RAILYARD_ASSERT(config.workers >= 1 && config.workers <= 64, "1..64 workers");
   if (window_ <= Duration{})
     throw RunError(
@@ -50,7 +47,6 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
       elsewhere_.push_back(!config_.parts.is_here(DeviceId{d}));
       if (!elsewhere_.back()) continue;
       fabric[DeviceId{d}].leave_to_another();
-      next_[d] = Instant::never();
     }
     boundary_.emplace(fabric, config_.parts, pools_);
   }
@@ -58,7 +54,8 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
   RAILYARD_ASSERT(!config.profile || config.workers == 1, "a profile is of one worker");
   if (config.profile) profile_.emplace(fabric, ScalingProfile::measure_meeting());
   if (config.workers > 1)
-    team_ = std::make_unique<WorkerTeam>(config.workers, [this](std::size_t w) { run_due(w, end_); });
+    team_ = std::make_unique<WorkerTeam>(
+        config.workers, [this](std::size_t w) { run_due(w, end_); }, [this](std::size_t w) { take_crossing(w); });
 }
 
 Engine::~Engine() { team_.reset(); }
@@ -74,32 +71,71 @@ void Engine::place() {
   worker_of_ = place_devices(fabric_, config_.workers, elsewhere_);
   if (config_.variation.shuffle)
     for (std::uint8_t& w : worker_of_) w = static_cast<std::uint8_t>(shuffle_draws_.below(config_.workers));
+  place_slots();
   for (std::uint32_t d = 0; d < fabric_.size(); ++d) fabric_[DeviceId{d}].place(*contexts_[worker_of_[d]]);
   for (auto& due : due_) due.reserve(fabric_.size());
   std::vector<bool> rings(fabric_.size(), false);
   constexpr Duration kSecond{1'000'000'000'000};
   const Duration longest = kNearWindows * std::min(fabric_.window().size, kSecond);  // no link at all: never
   const auto elsewhere = [&](DeviceId d) { return !elsewhere_.empty() && elsewhere_[d.index()]; };
-  const auto near = [&](std::size_t i) {
-    if (boundary_ && boundary_->leaves(i)) return false;
+  enum class Way { kNear, kCrossing, kRing };
+  const auto way = [&](std::size_t i) {
     const Channel& c = fabric_.channels()[i];
-    return worker_of_[fabric_.sender(i).device.index()] == worker_of_[c.receiver.index()] && c.lookahead() <= longest;
+    if ((boundary_ && boundary_->leaves(i)) || c.lookahead() > longest) return Way::kRing;
+    const DeviceId sender = fabric_.sender(i).device;
+    // What comes from another process is pushed while all workers rest.
+    if (elsewhere(sender) || worker_of_[sender.index()] == worker_of_[c.receiver.index()]) return Way::kNear;
+    return Way::kCrossing;
   };
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i)
-    if (!near(i)) rings[fabric_.channels()[i].receiver.index()] = true;
+    if (way(i) == Way::kRing) rings[fabric_.channels()[i].receiver.index()] = true;
+  // Whether a worker asks for a device of another by what it pushes, and not at the end of the window.
+  bool asks = false;
+  const auto next_of = [&](DeviceId receiver, DeviceId sender) -> Instant* {
+    const std::size_t to = worker_of_[receiver.index()];
+    const std::size_t from = worker_of_[sender.index()];
+    if (from == to || elsewhere(sender)) return &next_[slot_of_[receiver.index()]];
+    asks = true;
+    return &lowered_[from][slot_of_[receiver.index()]];
+  };
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i) {
     Channel& c = fabric_.channels()[i];
-    const std::size_t w = worker_of_[fabric_.sender(i).device.index()];
-    Instant* const next = elsewhere(c.receiver) ? &unheard_
-                          // What comes from another process is pushed while all workers rest.
-                          : config_.workers == 1 || elsewhere(fabric_.sender(i).device) ? &next_[c.receiver.index()]
-                                                                                       : &lowered_[w][c.receiver.index()];
-    c.wake_through(next, w != worker_of_[c.receiver.index()]);
+    const DeviceId sender = fabric_.sender(i).device;
     NearFrames& frames = fabric_[c.receiver].receive_near(rings[c.receiver.index()]);
-    c.deliver_near(near(i) ? &frames : nullptr);
+    c.deliver_near(way(i) == Way::kNear ? &frames : nullptr);
+    if (way(i) == Way::kCrossing) {
+      const std::size_t from = worker_of_[sender.index()];
+      const std::size_t to = worker_of_[c.receiver.index()];
+      c.wake_through(&unheard_of_[from].next, true);
+      c.deliver_crossing(&crossing_[from * config_.workers + to], &frames, &next_[slot_of_[c.receiver.index()]]);
+    } else {
+      c.wake_through(elsewhere(c.receiver) ? &unheard_of_[0].next : next_of(c.receiver, sender),
+                     worker_of_[sender.index()] != worker_of_[c.receiver.index()]);
+    }
   }
-  for (const SideLink& s : fabric_.side_links())
-    s.wake->through(config_.workers == 1 ? &next_[s.to.index()] : &lowered_[worker_of_[s.from.index()]][s.to.index()]);
+  for (const SideLink& s : fabric_.side_links()) s.wake->through(next_of(s.to, s.from));
+  if (!asks) lowered_.clear();
+}
+
+void Engine::place_slots() {
+  slot_of_.assign(fabric_.size(), 0);
+  device_at_.clear();
+  worker_at_.clear();
+  for (std::size_t w = 0; w < config_.workers; ++w) {
+    for (std::uint32_t d = 0; d < fabric_.size(); ++d) {
+      if (worker_of_[d] != w) continue;
+      slot_of_[d] = static_cast<std::uint32_t>(device_at_.size());
+      device_at_.push_back(d);
+    }
+    while (device_at_.size() % SlotInstants::kInLine != 0) device_at_.push_back(0);  // of no device: never due
+    worker_at_.resize(device_at_.size(), static_cast<std::uint8_t>(w));
+  }
+  next_ = SlotInstants(device_at_.size());
+  for (std::size_t d = 0; d < fabric_.size(); ++d)
+    if (elsewhere_.empty() || !elsewhere_[d]) next_[slot_of_[d]] = Instant{};
+  lowered_.assign(config_.workers, SlotInstants(device_at_.size()));
+  is_due_.assign(device_at_.size(), 0);
+  unheard_of_.assign(config_.workers, {});
 }
 
 Instant Engine::next() const {
@@ -110,21 +146,20 @@ Instant Engine::next() const {
 }
 
 Instant Engine::own_next() const noexcept {
-  // Four at a time, none of which waits for another.
-  std::array<Instant, 4> least;
-  least.fill(Instant::never());
-  const std::size_t whole = next_.size() / 4 * 4;
-  for (std::size_t d = 0; d < whole; d += 4)
-    for (std::size_t i = 0; i < 4; ++i) least[i] = next_[d + i] < least[i] ? next_[d + i] : least[i];
-  for (std::size_t d = whole; d < next_.size(); ++d) least[0] = std::min(least[0], next_[d]);
-  return std::min({least[0], least[1], least[2], least[3]});
+  // Eight at a time, none of which waits for another.
+  SlotInstants::Line least;
+  least.at.fill(Instant::never());
+  for (const SlotInstants::Line& line : next_.lines())
+    for (std::size_t i = 0; i < SlotInstants::kInLine; ++i) least.at[i] = line.at[i] < least.at[i] ? line.at[i] : least.at[i];
+  return std::ranges::min(least.at);
 }
 
 void Engine::advance(std::size_t device, Instant end) {
   Device& d = fabric_[DeviceId{static_cast<std::uint32_t>(device)}];
+  Instant& next = next_[slot_of_[device]];
   if (!slice_draws_.empty()) [[unlikely]] {
     RngStream& draws = slice_draws_[device];
-    const Instant from = std::max(d.done(), next_[device]);
+    const Instant from = std::max(d.done(), next);
     for (unsigned n = draws.next32() % 4; n > 0; --n) {
       const Duration span = end - from;
       d.advance(from + Duration{static_cast<std::int64_t>(draws.below(static_cast<std::uint64_t>(span.ps) + 1))});
@@ -132,25 +167,26 @@ void Engine::advance(std::size_t device, Instant end) {
   }
   if (profile_) [[unlikely]] {
     const std::uint64_t began = ScalingProfile::cycles();
-    next_[device] = d.advance(end);
+    next = d.advance(end);
     profile_->add(device, ScalingProfile::cycles() - began);
     return;
   }
-  next_[device] = d.advance(end);
+  next = d.advance(end);
 }
 
 // Who is due before `end`. Returns how many are. In a window most are not, so this is done many at a time.
 std::size_t Engine::find_due(Instant end) noexcept {
-  for (std::size_t d = 0; d < next_.size(); ++d) is_due_[d] = next_[d].ps < end.ps;
+  std::uint8_t* due_at = is_due_.data();
+  for (const SlotInstants::Line& line : next_.lines())
+    for (const Instant at : line.at) *due_at++ = at.ps < end.ps;
   for (auto& due : due_) due.clear();
   std::size_t count = 0;
   for (std::size_t first = 0; first < is_due_.size(); first += 8) {
     std::uint64_t eight;
     std::memcpy(&eight, &is_due_[first], sizeof eight);
-    for (; eight != 0; eight &= eight - 1, ++count) {
-      const auto d = static_cast<std::uint32_t>(first + static_cast<unsigned>(std::countr_zero(eight)) / 8);
-      due_[worker_of_[d]].push_back(d);  // there is room
-    }
+    std::vector<std::uint32_t>& due = due_[worker_at_[first]];
+    for (; eight != 0; eight &= eight - 1, ++count)
+      due.push_back(device_at_[first + static_cast<unsigned>(std::countr_zero(eight)) / 8]);  // there is room
   }
   return count;
 }
@@ -187,6 +223,7 @@ Instant Engine::step(Instant end) {
       team_->run();
     } else {
       for (std::size_t w = 0; w < config_.workers; ++w) run_due(w, end);
+      for (std::size_t w = 0; w < config_.workers; ++w) take_crossing(w);
     }
     merge();
   }
@@ -203,11 +240,17 @@ Instant Engine::step(Instant end) {
   return next;
 }
 
+void Engine::take_crossing(std::size_t worker) {
+  for (std::size_t from = 0; from < config_.workers; ++from) crossing_[from * config_.workers + worker].deliver();
+}
+
 void Engine::merge() noexcept {
-  for (auto& lowered : lowered_) {
-    for (std::size_t d = 0; d < next_.size(); ++d) {
-      next_[d] = std::min(next_[d], lowered[d]);
-      lowered[d] = Instant::never();
+  for (SlotInstants& lowered : lowered_) {
+    for (std::size_t l = 0; l < lowered.lines().size(); ++l) {
+      SlotInstants::Line& next = next_.lines()[l];
+      SlotInstants::Line& low = lowered.lines()[l];
+      for (std::size_t i = 0; i < SlotInstants::kInLine; ++i) next.at[i] = std::min(next.at[i], low.at[i]);
+      low.at.fill(Instant::never());
     }
   }
 }
@@ -254,19 +297,23 @@ void Engine::after_windows(const void* owner, std::function<void()> look) {
 void Engine::settle(Instant at) {
   reached_ = std::max(reached_, at);
   agreed_.reset();
-  for (std::size_t d = 0; d < next_.size(); ++d) {
+  for (std::size_t d = 0; d < fabric_.size(); ++d) {
     if (!elsewhere_.empty() && elsewhere_[d]) continue;
     // A device that is there already knows nothing of what it was sent since; next_ does.
     if (Device& device = fabric_[DeviceId{static_cast<std::uint32_t>(d)}]; device.done() < at)
-      next_[d] = device.advance(at);
+      next_[slot_of_[d]] = device.advance(at);
   }
-  if (config_.workers > 1) merge();
+  for (std::size_t w = 0; w < config_.workers; ++w) take_crossing(w);
+  merge();
 }
 
 void Engine::wake_all() {
   agreed_.reset();
-  for (std::size_t d = 0; d < next_.size(); ++d)
-    if (elsewhere_.empty() || !elsewhere_[d]) next_[d] = std::min(next_[d], fabric_[DeviceId{static_cast<std::uint32_t>(d)}].next());
+  for (std::size_t d = 0; d < fabric_.size(); ++d) {
+    if (!elsewhere_.empty() && elsewhere_[d]) continue;
+    Instant& next = next_[slot_of_[d]];
+    next = std::min(next, fabric_[DeviceId{static_cast<std::uint32_t>(d)}].next());
+  }
 }
 
 bool Engine::has_topology_events() const noexcept {

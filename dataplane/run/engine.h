@@ -13,6 +13,7 @@
 #include "dataplane/base/ids.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
+#include "dataplane/device/crossing_frames.h"
 #include "dataplane/device/device.h"
 #include "dataplane/device/fabric.h"
 #include "dataplane/device/trace_digest.h"
@@ -20,6 +21,7 @@
 #include "dataplane/run/boundary.h"
 #include "dataplane/run/peers.h"
 #include "dataplane/run/scaling_profile.h"
+#include "dataplane/run/slot_instants.h"
 #include "dataplane/run/worker_team.h"
 
 namespace railyard {
@@ -81,7 +83,8 @@ class Engine {
   void wake(DeviceId device, Instant at) noexcept {
     agreed_.reset();
     if (!elsewhere_.empty() && elsewhere_[device.index()]) return;
-    next_[device.index()] = std::min(next_[device.index()], at);
+    Instant& next = next_[slot_of_[device.index()]];
+    next = std::min(next, at);
   }
   // After changes were given to any devices.
   void wake_all();
@@ -111,6 +114,8 @@ class Engine {
   };
 
   void place();
+  void place_slots();
+  void take_crossing(std::size_t worker);
   Instant own_next() const noexcept;
   void exchange();
   std::size_t find_due(Instant end) noexcept;
@@ -123,11 +128,17 @@ class Engine {
   Duration window_;
   PacketPools pools_;
   std::vector<std::unique_ptr<WorkerContext>> contexts_;
-  std::vector<Instant> next_;                      // by device
-  std::vector<std::vector<Instant>> lowered_;      // by worker, by device: what its pushes asked for
-  std::vector<std::uint8_t> is_due_;               // by device, for the window to be run; whole words
+  std::vector<std::uint8_t> worker_of_;  // by device
+  // A device has a slot. Those of a worker are beside each other and share no cache line with those of another: each worker
+  // writes to its own in every window. Between them are slots of no device.
+  std::vector<std::uint32_t> slot_of_;             // by device
+  std::vector<std::uint32_t> device_at_;           // by slot
+  std::vector<std::uint8_t> worker_at_;            // by slot
+  SlotInstants next_;                              // by slot
+  std::vector<SlotInstants> lowered_;              // by worker, by slot: what its pushes asked for; empty: none asks
+  std::vector<std::uint8_t> is_due_;               // by slot, for the window to be run; whole words
   std::vector<std::vector<std::uint32_t>> due_;    // by worker: its devices that are due, in the order of their turns
-  std::vector<std::uint8_t> worker_of_;            // by device
+  std::vector<CrossingFrames> crossing_;           // by the worker that sends, by the one that receives
   std::vector<RngStream> slice_draws_;             // by device
   RngStream shuffle_draws_;
   std::vector<Look> looks_;
@@ -136,7 +147,10 @@ class Engine {
   std::optional<ScalingProfile> profile_;
   std::optional<Boundary> boundary_;
   std::vector<bool> elsewhere_;              // by device: another process advances it; empty: none
-  Instant unheard_ = Instant::never();       // lowered for devices elsewhere
+  struct alignas(64) Unheard {
+    Instant next = Instant::never();
+  };
+  std::vector<Unheard> unheard_of_;          // by worker: lowered where that asks for nothing
   mutable std::optional<Instant> agreed_{};  // next() of all processes
   std::uint64_t windows_ = 0;
   Instant reached_{};

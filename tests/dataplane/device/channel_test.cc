@@ -1,5 +1,6 @@
 #include "dataplane/device/channel.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -114,6 +115,55 @@ TEST_F(ChannelTest, WithinAWorkerFramesGoIntoTheReceiversListInTheOrderOfThePush
   channel.push_data(at(2_us), 700_ns, packet(5));
   EXPECT_EQ(channel.data.size(), 1u);
   EXPECT_EQ(near.size(), 1u) << "what is in the list stays there";
+}
+
+// From one worker to another nothing that the receiver looks at changes before the end of the window.
+TEST_F(ChannelTest, BetweenWorkersFramesWaitForTheEndOfTheWindow) {
+  CrossingFrames crossing;
+  NearFrames near;
+  Instant next = at(5_us);
+  channel.deliver_crossing(&crossing, &near, &next);
+  channel.push_data(at(0_ns), 700_ns, packet(1));
+  channel.push_control(at(0_ns), 900_ns, packet(2));
+  channel.push_data(at(100_ns), 200_ns, packet(3));  // waits for the first: not before 700
+  EXPECT_EQ(crossing.size(), 3u);
+  EXPECT_EQ(near.size(), 0u);
+  EXPECT_EQ(next, at(5_us));
+  EXPECT_EQ(bells.take(), 0u);
+
+  crossing.deliver();
+  EXPECT_EQ(crossing.size(), 0u);
+  EXPECT_EQ(next, at(700_ns));
+  EXPECT_EQ(channel.in_flight(), 3u);
+  EXPECT_TRUE(channel.near());
+  std::vector<Packet*> taken;
+  near.take_until(at(1_us), [&](const NearFrame& n) {
+    EXPECT_EQ(n.port, PortIndex{2});
+    EXPECT_EQ(n.kind, n.frame.packet == packet(2) ? EventKind::kMacControl : EventKind::kArrival);
+    taken.push_back(n.frame.packet);
+  });
+  EXPECT_EQ(taken, (std::vector{packet(1), packet(2), packet(3)}));
+  EXPECT_EQ(channel.in_flight(), 0u);
+}
+
+TEST(CrossingFrames, EachGoesToItsReceiverInTheOrderOfThePushes) {
+  CrossingFrames crossing;
+  std::array<NearFrames, 3> near;
+  std::array<Instant, 3> next{Instant::never(), Instant::never(), Instant::never()};
+  constexpr std::uintptr_t kFrames = 1'000;
+  for (std::uintptr_t i = 0; i < kFrames; ++i)
+    crossing.push(&near[i % 3], &next[i % 3],
+                  {{at(1_ns * static_cast<std::int64_t>(i + 10)), at(0_ns), packet(i)}, PortIndex{0}, EventKind::kArrival});
+  crossing.deliver();
+  for (std::uintptr_t d = 0; d < 3; ++d) {
+    EXPECT_EQ(next[d], at(1_ns * static_cast<std::int64_t>(d + 10)));
+    std::uintptr_t expected = d;
+    near[d].take_until(Instant::never(), [&](const NearFrame& n) {
+      EXPECT_EQ(n.frame.packet, packet(expected));
+      expected += 3;
+    });
+    EXPECT_GE(expected, kFrames);
+  }
 }
 
 TEST(NearFrames, HoldsAsManyAsThereAre) {

@@ -113,6 +113,26 @@ TEST_P(PacketPoolIn, GrowsChunkByChunkUpToItsLimit) {
   for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(out.contains(pool.allocate_elided()));
 }
 
+// So that the next allocation finds it in the processor's cache; but a worker that only receives does not keep all.
+TEST(PacketPool, PacketsOfOthersAreKeptAsLongAsThereAreFew) {
+  constexpr std::uint32_t kLimit = 1600, kKept = 100;  // one in 16
+  PacketPools pools(2, {.elided_limit = kLimit, .real_limit = 1, .real_octets = 128, .anywhere = true});
+  std::vector<Packet*> sent;
+  for (std::uint32_t i = 0; i < kKept + 1; ++i) sent.push_back(pools[kFirst].allocate_elided());
+  for (Packet* const p : sent) pools[kSecond].release(p);
+  EXPECT_EQ(pools.in_use(), 0u);
+  EXPECT_EQ(sent[kKept - 1]->home, kSecond);
+  EXPECT_EQ(sent[kKept]->home, kFirst) << "that is enough of them";
+  EXPECT_EQ(pools[kSecond].allocate_elided(), sent[kKept - 1]) << "last in, first out";
+  // The one that went home is found there when the pool is empty.
+  std::set<Packet*> all;
+  for (std::uint32_t i = 0; i < kLimit - kKept; ++i) all.insert(pools[kFirst].allocate_elided());
+  EXPECT_TRUE(all.contains(sent[kKept]));
+  EXPECT_EQ(all.size(), kLimit - kKept);
+  EXPECT_FALSE(pools.exhausted());
+  EXPECT_EQ(pools.in_use(), kLimit - kKept + 1);
+}
+
 TEST(PacketPool, InUseCountsWhatIsOut) {
   PacketPools pools(2, kSmall);
   EXPECT_EQ(pools.in_use(), 0u);

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -44,6 +45,21 @@ TEST(WorkerTeam, RunsAreOrdered) {
     std::swap(from, to);
   }
   EXPECT_EQ(from, std::vector<std::size_t>(kWorkers, 1001));
+}
+
+// What any worker wrote in the first part all see in the second one of the same run.
+TEST(WorkerTeam, NobodyBeginsTheSecondPartBeforeAllHaveDoneTheFirst) {
+  constexpr std::size_t kWorkers = 3;
+  std::vector<std::size_t> written(kWorkers, 0);
+  std::vector<std::size_t> seen(kWorkers, 0);
+  std::size_t round = 0;
+  WorkerTeam team(
+      kWorkers, [&](std::size_t w) { written[w] = round; },
+      [&](std::size_t w) { seen[w] = std::accumulate(written.begin(), written.end(), std::size_t{0}); });
+  for (round = 1; round <= 1000; ++round) {
+    team.run();
+    ASSERT_EQ(seen, std::vector<std::size_t>(kWorkers, kWorkers * round));
+  }
 }
 
 TEST(WorkerTeam, WhatAWorkerThrowsIsThrownByRunWhenAllAreDone) {

@@ -1,0 +1,67 @@
+// What the devices of one worker send to those of another in one window.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "dataplane/base/time.h"
+#include "dataplane/device/near_frames.h"
+
+namespace railyard {
+
+// Written by the sending worker in a window, emptied by the receiving one when all have done their part of it. So there
+// are no locked instructions, no cache line that both write to in a window, and what changes processors is read in one
+// go.
+class alignas(128) CrossingFrames {
+ public:
+  // `to`: of the receiver; `next`: its next instant, which the frame may lower.
+  void push(NearFrames* to, Instant* next, const NearFrame& frame) {
+    if (size_ == capacity_) [[unlikely]]
+      grow();
+    frames_[size_++] = {to, next, frame};
+  }
+  std::size_t size() const noexcept { return size_; }
+
+  // Hands all to their receivers, in the order of the pushes.
+  void deliver() {
+    constexpr std::size_t kAhead = 6;
+    const auto fetch = [this](std::size_t i) {
+      const Crossing& c = frames_[i];
+      c.to->prefetch_end();
+      const auto* const packet = reinterpret_cast<const std::byte*>(c.frame.frame.packet);
+      __builtin_prefetch(packet, 1);
+      __builtin_prefetch(packet + sizeof(Packet), 1);
+    };
+    for (std::size_t i = 0; i < std::min<std::size_t>(kAhead, size_); ++i) fetch(i);
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (i + kAhead < size_) fetch(i + kAhead);
+      const Crossing& c = frames_[i];
+      c.to->push(c.frame.frame, c.frame.port, c.frame.kind);
+      if (c.frame.frame.effect < *c.next) *c.next = c.frame.frame.effect;
+    }
+    size_ = 0;
+  }
+
+ private:
+  struct Crossing {
+    NearFrames* to;
+    Instant* next;
+    NearFrame frame;
+  };
+
+  [[gnu::noinline]] void grow() {
+    const std::uint32_t capacity = std::max(64u, capacity_ * 2);
+    auto frames = std::make_unique_for_overwrite<Crossing[]>(capacity);
+    std::copy_n(frames_.get(), size_, frames.get());
+    frames_ = std::move(frames);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<Crossing[]> frames_;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 0;
+};
+
+}  // namespace railyard
