@@ -105,6 +105,8 @@ class Device {
   };
   enum class Way { kSends, kReceives };  // as this device sees it; the device at the far end is told the other
   // As a change: others are to avoid the device from now on, or no more. It goes on as before.
+  // Frames that have come in at `port` so far. Only while the engine rests.
+  std::uint64_t delivered(PortIndex port) const noexcept { return delivered_[port.index()].read(); }
   // Whether there is a signal at `port`, of a link that is not held down.
   bool has_signal(PortIndex port) const noexcept { return ingress(port).up; }
   // Data packets lost on links to this device that were down or had a fault, and for want of a way here. Only while the

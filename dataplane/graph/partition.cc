@@ -6,10 +6,10 @@
 
 namespace railyard {
 
-void WeightedGraph::add_edge(std::size_t a, std::size_t b) {
+void WeightedGraph::add_edge(std::size_t a, std::size_t b, std::size_t weight) {
   if (a == b) return;
-  ++neighbours_[a][b];
-  ++neighbours_[b][a];
+  neighbours_[a][b] += weight;
+  neighbours_[b][a] += weight;
 }
 
 std::vector<std::size_t> partition(const WeightedGraph& graph, std::size_t parts) {

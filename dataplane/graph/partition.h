@@ -8,7 +8,7 @@
 
 namespace railyard {
 
-// Undirected. All edges that join the same two vertices are one, as heavy as all of them.
+// Undirected. All edges that join the same two vertices are one, as heavy as all of them together.
 class WeightedGraph {
  public:
   // Vertices of weight 0, and no edges.
@@ -17,7 +17,7 @@ class WeightedGraph {
   std::size_t size() const noexcept { return weights_.size(); }
   void add_weight(std::size_t vertex, std::size_t more) { weights_[vertex] += more; }
   // `a` and `b` may be the same vertex: then nothing is added.
-  void add_edge(std::size_t a, std::size_t b);
+  void add_edge(std::size_t a, std::size_t b, std::size_t weight = 1);
 
   std::size_t weight(std::size_t vertex) const noexcept { return weights_[vertex]; }
   // Of a vertex: its neighbours with the weight of the edge to each.

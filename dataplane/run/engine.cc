@@ -50,9 +50,13 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
     }
     boundary_.emplace(fabric, config_.parts, pools_);
   }
-  place();
+  place(config.variation.shuffle ? random_workers() : place_devices(fabric_, config_.workers, elsewhere_));
+  // What is attached to the outside keeps packets of its worker's pool; processes place their parts by ports alone.
+  if (config.workers > 1 && config.pools.anywhere && !config.variation.shuffle && !config_.parts)
+    balance_.emplace(fabric, config.workers, LoadBalance::Pace{});
   RAILYARD_ASSERT(!config.profile || config.workers == 1, "a profile is of one worker");
   if (config.profile) profile_.emplace(fabric, ScalingProfile::measure_meeting());
+  is_timed_ = config.profile;
   if (config.workers > 1)
     team_ = std::make_unique<WorkerTeam>(
         config.workers, [this](std::size_t w) { run_due(w, end_); }, [this](std::size_t w) { take_crossing(w); });
@@ -67,10 +71,16 @@ void Engine::bind_workers(std::span<const int> processors) {
     bind_to(processors[0]);
 }
 
-void Engine::place() {
-  worker_of_ = place_devices(fabric_, config_.workers, elsewhere_);
-  if (config_.variation.shuffle)
-    for (std::uint8_t& w : worker_of_) w = static_cast<std::uint8_t>(shuffle_draws_.below(config_.workers));
+std::vector<std::uint8_t> Engine::random_workers() {
+  std::vector<std::uint8_t> worker_of;
+  for (std::size_t d = 0; d < fabric_.size(); ++d)
+    worker_of.push_back(static_cast<std::uint8_t>(shuffle_draws_.below(config_.workers)));
+  return worker_of;
+}
+
+// At first, and again while all workers rest.
+void Engine::place(std::vector<std::uint8_t> worker_of) {
+  worker_of_ = std::move(worker_of);
   place_slots();
   for (std::uint32_t d = 0; d < fabric_.size(); ++d) fabric_[DeviceId{d}].place(*contexts_[worker_of_[d]]);
   for (auto& due : due_) due.reserve(fabric_.size());
@@ -118,6 +128,8 @@ void Engine::place() {
 }
 
 void Engine::place_slots() {
+  std::vector<Instant> next(fabric_.size(), Instant{});
+  for (std::size_t d = 0; d < slot_of_.size(); ++d) next[d] = next_[slot_of_[d]];
   slot_of_.assign(fabric_.size(), 0);
   device_at_.clear();
   worker_at_.clear();
@@ -132,7 +144,7 @@ void Engine::place_slots() {
   }
   next_ = SlotInstants(device_at_.size());
   for (std::size_t d = 0; d < fabric_.size(); ++d)
-    if (elsewhere_.empty() || !elsewhere_[d]) next_[slot_of_[d]] = Instant{};
+    if (elsewhere_.empty() || !elsewhere_[d]) next_[slot_of_[d]] = next[d];
   lowered_.assign(config_.workers, SlotInstants(device_at_.size()));
   is_due_.assign(device_at_.size(), 0);
   unheard_of_.assign(config_.workers, {});
@@ -165,10 +177,12 @@ void Engine::advance(std::size_t device, Instant end) {
       d.advance(from + Duration{static_cast<std::int64_t>(draws.below(static_cast<std::uint64_t>(span.ps) + 1))});
     }
   }
-  if (profile_) [[unlikely]] {
+  if (is_timed_) [[unlikely]] {
     const std::uint64_t began = ScalingProfile::cycles();
     next = d.advance(end);
-    profile_->add(device, ScalingProfile::cycles() - began);
+    const std::uint64_t cycles = ScalingProfile::cycles() - began;
+    if (profile_) profile_->add(device, cycles);
+    if (balance_) balance_->add(device, cycles);
     return;
   }
   next = d.advance(end);
@@ -226,6 +240,7 @@ Instant Engine::step(Instant end) {
       for (std::size_t w = 0; w < config_.workers; ++w) take_crossing(w);
     }
     merge();
+    balance();
   }
   agreed_.reset();
   if (config_.parts) [[unlikely]]
@@ -238,6 +253,16 @@ Instant Engine::step(Instant end) {
   if (pools_.exhausted()) [[unlikely]]
     throw RunError("out of packet memory; raise run.memory (railyard check prints the need)");
   return next;
+}
+
+// Gives devices to other workers if that is better; where they are has no effect on results.
+void Engine::balance() {
+  if (config_.variation.replace_every != 0 && windows_ % config_.variation.replace_every == 0) [[unlikely]]
+    return place(random_workers());
+  if (!balance_) return;
+  if (auto better = balance_->after_window(worker_of_)) [[unlikely]]
+    place(std::move(*better));
+  is_timed_ = balance_->measures();
 }
 
 void Engine::take_crossing(std::size_t worker) {

@@ -19,6 +19,7 @@
 #include "dataplane/device/trace_digest.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/run/boundary.h"
+#include "dataplane/run/load_balance.h"
 #include "dataplane/run/peers.h"
 #include "dataplane/run/scaling_profile.h"
 #include "dataplane/run/slot_instants.h"
@@ -38,6 +39,7 @@ struct EngineVariation {
   std::optional<Seed> slices;    // each device's window in random portions
   Duration window{};             // 0: the fabric's own; 1 ps is the sequential reference; larger than W must fail
   bool always_parallel = false;  // no falling back to one worker on thin windows
+  std::uint64_t replace_every = 0;  // devices on other workers, random ones, after each such number of windows; 0: as it is best
 };
 
 struct EngineConfig {
@@ -113,8 +115,10 @@ class Engine {
     std::function<void()> look;
   };
 
-  void place();
+  void place(std::vector<std::uint8_t> worker_of);
+  std::vector<std::uint8_t> random_workers();
   void place_slots();
+  void balance();
   void take_crossing(std::size_t worker);
   Instant own_next() const noexcept;
   void exchange();
@@ -145,6 +149,7 @@ class Engine {
   Instant end_{};  // of the window that the team is in
   std::unique_ptr<WorkerTeam> team_;
   std::optional<ScalingProfile> profile_;
+  std::optional<LoadBalance> balance_;
   std::optional<Boundary> boundary_;
   std::vector<bool> elsewhere_;              // by device: another process advances it; empty: none
   struct alignas(64) Unheard {
@@ -152,6 +157,7 @@ class Engine {
   };
   std::vector<Unheard> unheard_of_;          // by worker: lowered where that asks for nothing
   mutable std::optional<Instant> agreed_{};  // next() of all processes
+  bool is_timed_ = false;  // what each device costs in this window
   std::uint64_t windows_ = 0;
   Instant reached_{};
 };

@@ -170,6 +170,18 @@ TEST(Determinism, TheNumberOfWorkersDoesNotMatter) {
   }
 }
 
+TEST(Determinism, DevicesThatGoToOtherWorkersOnTheWayDoTheSame) {
+  for (const std::size_t workers : {2ull, 3ull, 4ull}) {
+    for (const std::uint64_t every : {1ull, 7ull, 100ull}) {
+      EngineVariation v;
+      v.always_parallel = true;
+      v.shuffle = Seed{workers};
+      v.replace_every = every;
+      EXPECT_EQ(run(v, workers).digest, reference().digest) << workers << " workers, others every " << every << " windows";
+    }
+  }
+}
+
 TEST(Determinism, SettingsThatChangeOnTheWayDoSoForEverybodyAtOneInstant) {
   const Outcome o = run({}, 1, {}, Settings::kChange);
   EXPECT_NE(o.digest, reference().digest);

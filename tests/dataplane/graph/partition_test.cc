@@ -54,6 +54,17 @@ TEST(Partition, EdgesBetweenTheSameVerticesAreOneHeavyEdge) {
   EXPECT_EQ(graph.neighbours(3).size(), 1u);
 }
 
+TEST(Partition, HeavyEdgesAreKeptWhole) {
+  WeightedGraph ring(8);
+  for (std::size_t v = 0; v < 8; ++v) {
+    ring.add_weight(v, 1);
+    ring.add_edge(v, (v + 1) % 8, v % 4 == 1 ? 1 : 100);
+  }
+  const std::vector<std::size_t> part = partition(ring, 2);
+  for (std::size_t v : {2u, 3u, 4u, 6u, 7u, 0u}) EXPECT_EQ(part[v], part[(v + 1) % 8]) << v;
+  EXPECT_NE(part[1], part[2]);
+}
+
 TEST(Partition, TheSameGraphIsCutTheSameWayAgain) {
   const WeightedGraph graph = two_rings(16);
   EXPECT_EQ(partition(graph, 4), partition(graph, 4));
