@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "control/build/allocated.h"
 #include "control/build/built_switches.h"
 #include "control/build/device_settings.h"
 #include "control/build/link_credits.h"
@@ -38,8 +39,11 @@ class BuiltLab::Builder {
         switches_(lab_, graph_, routes_) {}
 
   void run() {
+    note(built_.memory_.routing);
     plan_traffic();
+    note(built_.memory_.traffic);
     for (std::size_t n = 0; n < lab_.nodes.size(); ++n) {
+      if (n > 0 && graph_.is_switch(n) != graph_.is_switch(n - 1)) note_nodes(n - 1);
       built_.by_name_.emplace(lab_.nodes[n].name, built_.fabric_.next_id());
       built_.link_of_.emplace_back(graph_.is_host(n) ? lab_.nodes[n].nics.size() : graph_.ports(n));
       for (const routing::Graph::Edge& e : graph_.edges(n)) built_.link_of_[n][e.port.index()] = e.link + 1;
@@ -50,6 +54,7 @@ class BuiltLab::Builder {
       else
         add_host(n);
     }
+    if (!lab_.nodes.empty()) note_nodes(lab_.nodes.size() - 1);
     built_.service_nics_ = services_->nics();
     built_.rping_runs_ = services_->rping_runs();
     for (const spec::LinkSpec& l : lab_.links) {
@@ -62,6 +67,7 @@ class BuiltLab::Builder {
       link.credits_at_b = credits_at(lab_, l, l.b);
       built_.fabric_.connect(link);
     }
+    note(built_.memory_.links);
     for (const ScaleUpNetworks::Pair& p : networks_.pairs())
       built_.fabric_.add_side_link({built_.by_name_.at(p.from), built_.by_name_.at(p.to), p.latency, p.wake});
     if (std::ranges::any_of(lab_.traffic, [](const spec::TrafficSpec& t) { return !t.triggers.empty(); }))
@@ -69,6 +75,14 @@ class BuiltLab::Builder {
   }
 
  private:
+  // What was allocated since the last time goes to `where`.
+  void note(std::int64_t& where) {
+    const std::int64_t now = allocated_octets();
+    where += now - std::exchange(allocated_, now);
+  }
+  // The nodes up to `n` that were made last, which are all switches or none.
+  void note_nodes(std::size_t n) { note(graph_.is_switch(n) ? built_.memory_.switches : built_.memory_.hosts); }
+
   static const routing::Graph& routed_graph(BuiltLab& built) {
     built.whole_ = built.lab_.whole.lab;
     if (built.whole_ != nullptr) built.whole_graph_ = std::make_unique<routing::Graph>(*built.whole_);
@@ -434,6 +448,7 @@ class BuiltLab::Builder {
     }
   }
 
+  std::int64_t allocated_ = allocated_octets();
   BuiltLab& built_;
   const spec::Lab& lab_;
   const routing::Graph& graph_;

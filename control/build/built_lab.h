@@ -41,6 +41,17 @@ struct Headroom {
   HeadroomTerms terms;
 };
 
+// What building a lab has allocated, in octets.
+struct BuildMemory {
+  std::int64_t routing = 0;   // the graph, and what each switch has chosen for each destination
+  std::int64_t traffic = 0;   // flows and collectives, with the transports of the NICs that they are between
+  std::int64_t hosts = 0;     // without those transports
+  std::int64_t switches = 0;
+  std::int64_t links = 0;
+
+  std::int64_t total() const noexcept { return routing + traffic + hosts + switches + links; }
+};
+
 // Capture files that hosts write: opened (and so emptied) at once, or left alone until open_outputs().
 enum class Outputs { kOpen, kLeaveAlone };
 
@@ -74,6 +85,8 @@ class BuiltLab {
   Duration delay(PortRef port) const noexcept;
   int mtu(PortRef port) const noexcept;
   std::string peer_name(PortRef port) const;
+
+  const BuildMemory& memory() const noexcept { return memory_; }
 
   // Nodes are numbered as devices are. With all links up.
   const routing::Graph& graph() const noexcept { return *graph_; }
@@ -121,6 +134,7 @@ class BuiltLab {
   friend class Changes;
 
   spec::Lab lab_;
+  BuildMemory memory_;
   std::unique_ptr<routing::Graph> graph_;
   std::shared_ptr<const spec::Lab> whole_;       // Lab::whole as it was built, if there is one
   std::unique_ptr<routing::Graph> whole_graph_;  // of that

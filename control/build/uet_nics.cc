@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -239,37 +241,21 @@ const spec::TrafficClass& UetNics::class_of(const spec::NodeSpec& of_switch, con
   return qos.classes[static_cast<std::size_t>(spec::class_at_switch(lab_, qos, t))];
 }
 
-// Whether any switch does, what this traffic is made of.
-bool UetNics::trims(const spec::TrafficSpec& t) const {
-  return std::ranges::any_of(lab_.nodes, [&](const spec::NodeSpec& n) {
-    if (n.kind != spec::NodeSpec::Kind::kSwitch) return false;
-    return class_of(n, t).trim.has_value();
-  });
-}
-
-// Whether all switches keep it so. (Without any there is nothing that would drop it.)
-bool UetNics::lossless(const spec::TrafficSpec& t) const {
-  return std::ranges::all_of(lab_.nodes, [&](const spec::NodeSpec& n) {
-    return n.kind != spec::NodeSpec::Kind::kSwitch || class_of(n, t).lossless;
-  });
-}
-
-// Whether all switches choose paths by hash, so that packets of one entropy value stay in order.
-bool UetNics::keeps_order(const spec::TrafficSpec& t) const {
-  return std::ranges::all_of(lab_.nodes, [&](const spec::NodeSpec& n) {
-    if (n.kind != spec::NodeSpec::Kind::kSwitch) return true;
-    return unit_of(class_of(n, t).path) == PathUnit::kFlow;
-  });
-}
-
-// What the switches say of this traffic that they cut at its last hop; nothing: none says anything of its own.
-std::optional<int> UetNics::last_hop_dscp(const spec::TrafficSpec& t) const {
+const UetNics::AtSwitches& UetNics::at_switches(const spec::TrafficSpec& t) const {
+  const auto [known, is_new] = at_switches_.try_emplace(&t);
+  AtSwitches& all = known->second;
+  if (!is_new) return all;
+  std::set<std::string> profiles;  // switches of one profile do the same
   for (const spec::NodeSpec& n : lab_.nodes) {
-    if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
-    const std::optional<spec::Trim>& trim = class_of(n, t).trim;
-    if (trim && trim->last_hop_dscp && trim->last_hop_dscp != trim->dscp) return trim->last_hop_dscp;
+    if (n.kind != spec::NodeSpec::Kind::kSwitch || !profiles.insert(n.profile).second) continue;
+    const spec::TrafficClass& c = class_of(n, t);
+    all.trims |= c.trim.has_value();
+    all.lossless &= c.lossless;
+    all.keeps_order &= unit_of(c.path) == PathUnit::kFlow;
+    if (!all.last_hop_dscp && c.trim && c.trim->last_hop_dscp && c.trim->last_hop_dscp != c.trim->dscp)
+      all.last_hop_dscp = c.trim->last_hop_dscp;
   }
-  return std::nullopt;
+  return all;
 }
 
 uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& t) const {
@@ -280,7 +266,7 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
                            .mtu = mtu,
                            .packet_octets = static_cast<std::uint32_t>(uet::PdsRequest::kOctets) +
                                             static_cast<std::uint32_t>(uet::SesStd::kOctets) + mtu,
-                           .trimming = said.trimming.value_or(trims(t))};
+                           .trimming = said.trimming.value_or(at_switches(t).trims)};
   uet::NsccConfig c = uet::NsccConfig::of(network);
   // DEVIATION: where switches trim, as much is in flight as the path and more than one queue of a BDP take, so that the
   // links of a sprayed and full fabric do not idle; and no delay is too long that comes of this alone. The reference
@@ -361,13 +347,13 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
 
 uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, const spec::TrafficSpec& t,
                                    Priority priority) const {
-  const bool trimming = s.trimming.value_or(trims(t));
+  const bool trimming = s.trimming.value_or(at_switches(t).trims);
   uet::DataClass c{.priority = priority,
                    .dscp = static_cast<std::uint8_t>(t.dscp),
                    .ect = t.ect,
                    .trimming = trimming,
-                   .lossless = !s.loss_inference && lossless(t),
-                   .ordered_paths = keeps_order(t)};
+                   .lossless = !s.loss_inference && at_switches(t).lossless,
+                   .ordered_paths = at_switches(t).keeps_order};
   if (s.congestion == spec::UetCongestion::kNscc) {
     c.congestion = nscc_config(nic, s, t);
   } else {
@@ -394,7 +380,7 @@ uet::EncapsulationConfig UetNics::encapsulation(const spec::PortName& name, cons
   // The same of all of them that have one.
   std::optional<int> last_hop = s.trimmed_lasthop_dscp;
   for (const spec::TrafficSpec* of : nic.likes)
-    if (!last_hop) last_hop = last_hop_dscp(*of);
+    if (!last_hop) last_hop = at_switches(*of).last_hop_dscp;
   if (last_hop) e.dscp.trimmed_lasthop = static_cast<std::uint8_t>(*last_hop);
   return e;
 }

@@ -70,15 +70,20 @@ class UetNics {
   uet::EncapsulationConfig encapsulation(const spec::PortName& name, const Nic& nic) const;
   const spec::UetNicSpec& settings(const spec::PortName& name) const;
   const spec::TrafficClass& class_of(const spec::NodeSpec& of_switch, const spec::TrafficSpec& traffic) const;
-  bool trims(const spec::TrafficSpec& traffic) const;
-  bool lossless(const spec::TrafficSpec& traffic) const;
-  bool keeps_order(const spec::TrafficSpec& traffic) const;
-  std::optional<int> last_hop_dscp(const spec::TrafficSpec& traffic) const;
+  // What the switches of the lab do with some traffic, all together.
+  struct AtSwitches {
+    bool trims = false;        // any cuts what there is no room for
+    bool lossless = true;      // all keep it so; without any there is nothing that would drop it
+    bool keeps_order = true;   // all choose paths by hash: packets of one entropy value stay in order
+    std::optional<int> last_hop_dscp{};  // of what is cut at its last hop; nothing: none says anything of its own
+  };
+  const AtSwitches& at_switches(const spec::TrafficSpec& traffic) const;
 
   const spec::Lab& lab_;
   const NicClocks& clocks_;
   Duration base_rtt_{};  // of the longest way there and back
   std::map<spec::PortName, Nic> nics_;
+  mutable std::map<const spec::TrafficSpec*, AtSwitches> at_switches_;  // looked at once, and asked for by every NIC
   std::vector<PlannedCollective> collectives_;  // until they are made
   std::vector<std::vector<spec::TrafficSpec>> like_;  // their packets, of each kind
 };

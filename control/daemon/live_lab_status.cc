@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "control/base/json_text.h"
 #include "control/daemon/attachment_kind.h"
 #include "control/daemon/credit_ports.h"
 #include "control/daemon/live_lab.h"
@@ -20,6 +19,7 @@
 #include "control/report/flow_json.h"
 #include "control/report/flow_text.h"
 #include "control/report/html/page.h"
+#include "control/report/port_json.h"
 #include "control/report/roce_text.h"
 #include "control/spec/to_yaml.h"
 #include "dataplane/base/drop_reason.h"
@@ -335,9 +335,9 @@ json LiveLab::diagnosis() {
 
 json LiveLab::report() {
   const auto all = counted_so_far();
-  nlohmann::ordered_json value = all->value();
-  std::string text_of_value = json_text(value, 2);
-  const std::vector<doctor::Found> causes = report::findings(std::move(value), all->run.name);
+  nlohmann::ordered_json rest = all->value_without_ports();
+  std::string text_of_value = report::json_with_ports(rest, all->ports);
+  const std::vector<doctor::Found> causes = report::findings(*all, std::move(rest));
   json files{{"report.json", std::move(text_of_value) + "\n"},
              {"report.txt", report::text_of(*all, causes)},
              {"report.html", report::html(*all, {.lab = &session_.lab().spec(), .causes = &causes})},

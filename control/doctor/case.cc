@@ -182,7 +182,15 @@ std::uint64_t NicCase::of(const std::string& counter) const {
   return found == counters.end() ? 0 : found->second;
 }
 
-Case::Case(nlohmann::ordered_json report, const std::string& file) : report_(std::move(report)) {
+Case::Case(nlohmann::ordered_json report, const std::string& file) : Case(std::move(report), std::vector<PortCase>{}, file) {}
+
+Case::Case(nlohmann::ordered_json report, std::vector<PortCase> ports, const std::string& file)
+    : report_(std::move(report)), ports_(std::move(ports)) {
+  note_inputs(file);
+  read(file);
+}
+
+void Case::note_inputs(const std::string& file) {
   for (const char* key : {"run", "ports", "flows", "collectives", "path_groups", "deadlocks", "engine"})
     if (!report_.is_object() || !report_.contains(key))
       throw InputError(fmt::format(
@@ -192,7 +200,6 @@ Case::Case(nlohmann::ordered_json report, const std::string& file) : report_(std
   if (!below(report_, "int").empty()) inputs_.insert(Input::kInt);
   if (!below(report_, "probes").empty()) inputs_.insert(Input::kProbes);
   if (!items(report_, "plan").empty()) inputs_.insert(Input::kPlan);
-  read(file);
 }
 
 Case::Case(nlohmann::ordered_json report, std::set<Input> inputs, const std::string& name)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -100,6 +101,8 @@ class Case {
  public:
   // A report as `railyard run --json` prints it. Throws InputError naming `file`: it is none, or of another version.
   Case(nlohmann::ordered_json report, const std::string& file);
+  // The same of one that is there, with its ports apart: `report` has an empty list of them.
+  Case(nlohmann::ordered_json report, std::vector<PortCase> ports, const std::string& file);
   // What readers of other counters made of them: `report` has the sections that there are.
   Case(nlohmann::ordered_json report, std::set<Input> inputs, const std::string& name);
   Case(const Case&) = delete;
@@ -135,13 +138,14 @@ class Case {
   static std::uint64_t missing(const PortCase& sender);
 
  private:
+  void note_inputs(const std::string& file);
   void read(const std::string& file);
   const nlohmann::ordered_json& section(const char* key) const;
 
   nlohmann::ordered_json report_;
   std::set<Input> inputs_;
   std::vector<PortCase> ports_;
-  std::map<std::string, const PortCase*> by_name_;
+  std::unordered_map<std::string, const PortCase*> by_name_;
   std::vector<NicCase> nics_;
   std::string name_;
 };

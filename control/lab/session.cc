@@ -247,7 +247,8 @@ report::Report Session::run(const std::atomic<bool>& asked_to_stop, WallClockLiv
   const bool has_end = run.duration || run.clock == spec::Clock::kVirtual;
   interrupted_ = stop.load(std::memory_order_relaxed) && live == nullptr && has_end && engine_->reached() < end &&
                  (run.clock == spec::Clock::kWall || engine_->next() != Instant::never());
-  report::Report r = counted(all_taken ? loaded->counters : report::Snapshot{}, stopped ? Instant{} : end);
+  const report::Snapshot none;  // counters of a large lab take gigabytes: they are not copied
+  report::Report r = counted(all_taken ? std::as_const(loaded->counters) : none, stopped ? Instant{} : end);
   if (stats) add_stats(r.engine, *stats);
   if (parts_) {
     report::ProcessReport mine;

@@ -9,8 +9,9 @@
 
 namespace railyard::report {
 
-// The surest first; none: nothing was found. `value`: the report as JSON (Report::value()), which costs time to build.
-std::vector<doctor::Found> findings(nlohmann::ordered_json value, const std::string& name);
+// The surest first; none: nothing was found. `rest`: what else there is in the report, as JSON
+// (Report::value_without_ports()), which costs time to build.
+std::vector<doctor::Found> findings(const Report& report, nlohmann::ordered_json rest);
 std::vector<doctor::Found> findings(const Report& report);
 
 // For the text of a run: up to three lines; empty if nothing was found.

@@ -13,6 +13,7 @@
 #include "control/report/inference_json.h"
 #include "control/report/json_values.h"
 #include "control/report/pause_json.h"
+#include "control/report/port_json.h"
 #include "control/rerouting/tables.h"
 #include "control/report/report.h"
 #include "control/report/summary.h"
@@ -22,13 +23,6 @@ namespace railyard::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json drops(const DropCounts& counts) {
-  Json out = Json::object();
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    if (counts[i] > 0) out[std::string(name(static_cast<DropReason>(i)))] = counts[i];
-  return out;
-}
 
 Json service_nic(const ServiceNicReport& n) {
   Json j = {{"nic", n.nic},
@@ -202,43 +196,6 @@ Json trunk(const TrunkReport& t) {
           {"downs", t.counters.downs}};
 }
 
-bool touched(const ClassCounters& c) {
-  return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received + c.pfc_not_enabled +
-                 c.max_depth_octets >
-             0 ||
-         !drops(c.drops).empty();
-}
-
-Json traffic_class(std::size_t priority, const PortReport& p) {
-  const ClassCounters& c = p.counters.classes[priority];
-  Json j = {{"class", priority},
-            {"rx", {{"packets", c.rx_packets}, {"bytes", c.rx_octets}}},
-            {"tx", {{"packets", c.tx_packets}, {"bytes", c.tx_octets}}},
-            {"ecn_marked", c.ecn_marked},
-            {"trimmed", c.trimmed},
-            {"pfc_sent", c.xoff_sent + c.xon_sent},
-            {"xoff_sent", c.xoff_sent},
-            {"pfc_received", c.xoff_received + c.xon_received},
-            {"xoff_received", c.xoff_received},
-            {"pfc_not_enabled", c.pfc_not_enabled},
-            {"paused_ns", nanoseconds(c.paused)},
-            {"pause_share", p.pause_share[priority]},
-            {"stalled_ns", nanoseconds(c.stalled)},
-            {"stall_share", p.stall_share[priority]},
-            {"depth_bytes", c.depth_octets},
-            {"max_depth_bytes", c.max_depth_octets}};
-  if (p.is_switch) {
-    j["max_ingress_cells"] = c.max_ingress_cells;
-    j["max_headroom_cells"] = c.max_headroom_cells;
-    j["first_ce_ns"] = instant_json(c.first_ce);
-    j["first_xoff_ns"] = instant_json(c.first_xoff);
-    j["storms_detected"] = c.storms_detected;
-    j["storms_restored"] = c.storms_restored;
-  }
-  j["drops"] = drops(c.drops);
-  return j;
-}
-
 Json bundle(const BundleReport& b) {
   Json members = Json::array();
   for (const BundleReport::Member& m : b.members)
@@ -252,44 +209,6 @@ Json bundle(const BundleReport& b) {
           {"rate_bps", b.member_bps * static_cast<std::int64_t>(b.members.size())},
           {"up_bps", b.member_bps * static_cast<std::int64_t>(b.up())},
           {"members", std::move(members)}};
-}
-
-Json port(const PortReport& p) {
-  const PortCounters& c = p.counters;
-  Json j = {{"node", p.node},
-            {"port", p.port},
-            {"peer", p.peer},
-            {"rate_bps", p.rate_bps},
-            {"propagation_ns", nanoseconds(p.propagation)},
-            {"rx", {{"packets", c.rx_packets()}, {"bytes", c.rx_octets()}}},
-            {"tx", {{"packets", c.tx_packets()}, {"bytes", c.tx_octets()}}},
-            {"utilisation", p.utilisation},
-            {"link_downs", p.polled.downs},
-            {"busy_intervals", p.polled.busy},
-            {"slow_intervals", p.polled.slow},
-            {"slow_bps", known_or_null(p.polled.slow > 0, static_cast<double>(p.polled.slow_octets) * 8 /
-                                                              std::max(1e-12, seconds(p.polled.slow_time)))},
-            {"lost_on_link", c.lost},
-            {"lost_to_faults", c.lost_to_faults},
-            {"duplicated", c.duplicated},
-            {"quality_reports_sent", c.quality_reports_sent},
-            {"quality_reports_received", c.quality_reports_received},
-            {"drops", drops(c.drops)}};
-  if (p.slot_bps > 0) j["slot_bps"] = p.slot_bps;
-  if (c.credit_messages_sent + c.credit_messages_received > 0)
-    j["credit_messages"] = {{"sent", c.credit_messages_sent}, {"received", c.credit_messages_received}};
-  if (c.llr.on)
-    j["llr"] = {{"frames", c.llr.frames},
-                {"replays", c.llr.replays},
-                {"latency_ns", c.llr.frames == 0 ? Json(nullptr)
-                                                 : Json{{"mean", nanoseconds(c.llr.mean_late())},
-                                                        {"min", nanoseconds(c.llr.least_late)},
-                                                        {"max", nanoseconds(c.llr.most_late)}}}};
-  Json classes = Json::array();
-  for (std::size_t k = 0; k < kPriorities; ++k)
-    if (touched(c.classes[k])) classes.push_back(traffic_class(k, p));
-  j["classes"] = std::move(classes);
-  return j;
 }
 
 Json path_group(const PathGroupReport& g) {
@@ -345,6 +264,12 @@ double number_of(const spec::Ratio& r) { return static_cast<double>(r.numerator)
 Json collective_json(const CollectiveReport& c) { return collective(c); }
 
 nlohmann::ordered_json Report::value() const {
+  Json j = value_without_ports();
+  for (const PortReport& p : ports) j["ports"].push_back(port_json(p));
+  return j;
+}
+
+nlohmann::ordered_json Report::value_without_ports() const {
   Json j;
   j["run"] = {{"spec", run.spec},
               {"name", run.name},
@@ -407,7 +332,6 @@ nlohmann::ordered_json Report::value() const {
     for (const RpingReport& r : rpings) j["rping"].push_back(rping(r));
   }
   j["ports"] = Json::array();
-  for (const PortReport& p : ports) j["ports"].push_back(port(p));
   j["thresholds"] = thresholds_json(thresholds);
   j["drops"] = drop_places_json(drop_places(*this));
   j["path_groups"] = Json::array();
@@ -457,6 +381,6 @@ nlohmann::ordered_json Report::value() const {
   return j;
 }
 
-std::string Report::json() const { return json_text(value(), 2); }
+std::string Report::json() const { return json_with_ports(value_without_ports(), ports); }
 
 }  // namespace railyard::report

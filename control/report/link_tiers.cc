@@ -19,28 +19,24 @@ std::string role_of(const spec::NodeSpec& node) {
 }  // namespace
 
 std::vector<LinkTier> link_tiers(const build::BuiltLab& lab, const std::vector<PortReport>& ports) {
-  std::map<std::string, std::string> roles;
-  for (const spec::NodeSpec& n : lab.spec().nodes) roles[n.name] = role_of(n);
-  std::map<std::string, std::string> peers;  // of ports
-  for (const spec::LinkSpec& l : lab.spec().links) {
-    peers[fmt::format("{}:{}", l.a.node, l.a.port)] = l.b.node;
-    peers[fmt::format("{}:{}", l.b.node, l.b.port)] = l.a.node;
-  }
+  const auto role = [&](const std::string& node) { return role_of(*lab.spec().find(node)); };
   struct Tier {
     LinkTier report;
     std::vector<double> utilisation, load;
+    double busiest = -1;  // utilisation
   };
   std::vector<Tier> tiers;
   std::map<std::string, std::size_t> index;
   for (const PortReport& p : ports) {
-    const std::string port = fmt::format("{}:{}", p.node, p.port);
-    const auto peer = peers.find(port);
-    if (peer == peers.end() || p.rate_bps <= 0) continue;
-    const std::string name = fmt::format("{} to {}", roles[p.node], roles[peer->second]);
+    if (p.peer.empty() || p.rate_bps <= 0) continue;
+    const std::string name = fmt::format("{} to {}", role(p.node), role(p.peer.substr(0, p.peer.rfind(':'))));
     const auto [at, is_new] = index.try_emplace(name, tiers.size());
     if (is_new) tiers.emplace_back().report.name = name;
     Tier& t = tiers[at->second];
-    if (t.utilisation.empty() || p.utilisation > *std::ranges::max_element(t.utilisation)) t.report.busiest = port;
+    if (p.utilisation > t.busiest) {
+      t.busiest = p.utilisation;
+      t.report.busiest = fmt::format("{}:{}", p.node, p.port);
+    }
     ++t.report.links;
     t.report.bytes += p.counters.tx_octets();
     t.utilisation.push_back(p.utilisation);

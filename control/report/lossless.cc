@@ -25,6 +25,10 @@ bool is_for_room(DropReason reason) noexcept {
   }
 }
 
+bool has_drops(const ClassCounters& c) {
+  return std::ranges::any_of(c.drops, [](std::uint64_t n) { return n > 0; });
+}
+
 std::uint64_t drops_for(const PortReport& p, DropReason reason) {
   std::uint64_t n = p.counters.drops[static_cast<std::size_t>(reason)];
   for (const ClassCounters& c : p.counters.classes) n += c.drops[static_cast<std::size_t>(reason)];
@@ -98,7 +102,10 @@ LossCause cause_of(DropReason reason) noexcept {
 
 std::optional<LosslessDrops> lossless_drops(const build::BuiltLab& lab, const std::vector<PortReport>& ports) {
   const spec::Lab& spec = lab.spec();
-  const RdmaClasses rdma(lab);
+  const bool any = std::ranges::any_of(ports, [](const PortReport& p) {
+    return std::ranges::any_of(p.counters.classes, [](const ClassCounters& c) { return has_drops(c); });
+  });
+  const RdmaClasses rdma(lab, any);
   const bool outage = had_outage(spec, ports);
   LosslessDrops sum;
   sum.lossy_roce = rdma.lossy_roce();
@@ -118,7 +125,8 @@ std::optional<LosslessDrops> lossless_drops(const build::BuiltLab& lab, const st
     for (std::size_t k = 0; k < kPriorities; ++k) {
       const bool lossless_here = qos != nullptr && qos->classes[k].lossless;
       sum.any_lossless |= lossless_here;
-      add_class(p, k, lossless_here, somewhere[k], rdma.at(p.node, p.port, k), outage, sum);
+      if (has_drops(p.counters.classes[k]))
+        add_class(p, k, lossless_here, somewhere[k], rdma.at(p.node, p.port, k), outage, sum);
     }
   }
   std::ranges::stable_sort(sum.places, std::ranges::greater{}, &LosslessDrops::Place::frames);

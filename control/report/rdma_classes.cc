@@ -160,7 +160,7 @@ class Walk {
 
 }  // namespace
 
-RdmaClasses::RdmaClasses(const build::BuiltLab& lab) {
+RdmaClasses::RdmaClasses(const build::BuiltLab& lab, bool ports) {
   Walk walk(lab);
   for (const build::Flow& f : lab.flows()) {
     if (f.is_generated()) continue;
@@ -177,10 +177,12 @@ RdmaClasses::RdmaClasses(const build::BuiltLab& lab) {
     if (kind == Kind::kNone) kind = Kind::kLossy;
   };
   for (const auto& [stream, ends] : walk.streams()) {
+    if (!ports && (!stream.roce || !lossy_roce_.empty())) continue;
     const Walk::Found found = walk.follow(stream, ends);
     const bool through_switches = walk.graph().is_switch(stream.from);
-    for (const Walk::Place& p : found.places) mark(p.node, p.port, p.priority, found.lossless);
-    for (const std::size_t host : ends.destinations)
+    if (ports)
+      for (const Walk::Place& p : found.places) mark(p.node, p.port, p.priority, found.lossless);
+    for (const std::size_t host : ports ? ends.destinations : std::set<std::size_t>{})
       for (const CodePoint& p : through_switches ? found.arrives : std::set{stream.sent}) {
         const std::size_t k = walk.class_of(host, p);
         for (const routing::Graph::Edge& e : walk.graph().edges(host))

@@ -23,9 +23,10 @@ class RdmaClasses {
     kLossless,  // of at least one path that is lossless somewhere
   };
 
-  explicit RdmaClasses(const build::BuiltLab& lab);
+  // `ports`: whether at() will be asked. In a large lab it takes long to find all ports on all paths of all flows.
+  explicit RdmaClasses(const build::BuiltLab& lab, bool ports = true);
 
-  // `port` from 1.
+  // `port` from 1. kNone without `ports`.
   Kind at(const std::string& node, int port, std::size_t priority) const;
   // Whether the lab has RDMA traffic.
   bool any() const noexcept { return any_; }

@@ -348,6 +348,8 @@ struct Report {
   std::vector<Verdict> verdicts() const;
   // The whole as JSON; json(): as text, two blanks of indentation.
   nlohmann::ordered_json value() const;
+  // The same with an empty list of ports: of a large lab these are most of it (port_json.h).
+  nlohmann::ordered_json value_without_ports() const;
   std::string json() const;
   // For people: what happened, where it queued, who was held back, what was lost.
   std::string text() const;

@@ -1,6 +1,7 @@
 #include "control/routing/path_times.h"
 
 #include <algorithm>
+#include <array>
 
 #include "dataplane/packet/packet.h"
 
@@ -12,6 +13,37 @@ double ps_per_octet(BitRate rate) { return 8e12 / static_cast<double>(rate.bps);
 }  // namespace
 
 PathTimes::PathTimes(const spec::Lab& lab) : lab_(lab), graph_(lab) {}
+
+void PathTimes::find_twins() {
+  using Seen = std::vector<std::array<std::int64_t, 4>>;
+  std::map<Seen, std::size_t> known;
+  std::size_t switches = 0;
+  place_.assign(graph_.size(), kNowhere);
+  twin_of_.assign(graph_.size(), kNowhere);
+  for (std::size_t n = 0; n < graph_.size(); ++n) {
+    if (!graph_.is_switch(n)) continue;
+    place_[n] = switches++;
+    Seen seen;
+    for (const routing::Graph::Edge& e : graph_.edges(n)) {
+      const spec::LinkSpec& link = lab_.links[e.link];
+      if (graph_.is_switch(e.neighbour))
+        seen.push_back({static_cast<std::int64_t>(e.neighbour), link.delay.ps, link.rate.bps, link.framing.preamble});
+    }
+    std::ranges::sort(seen);
+    seen.push_back({latency(n), stores(n) ? 1 : 0, 0, 0});
+    twin_of_[n] = known.try_emplace(std::move(seen), n).first->second;
+  }
+}
+
+const std::optional<PathTimes::Ways>& PathTimes::between(std::size_t from, std::size_t to) {
+  static const std::optional<Ways> kNone;
+  if (twin_of_.empty()) find_twins();
+  if (place_[to] == kNowhere) return kNone;
+  const std::size_t twin = twin_of_[from];
+  // With both in each other's place.
+  const std::size_t there = to == from ? twin : to == twin ? from : to;
+  return ways(twin)[place_[there]];
+}
 
 std::int64_t PathTimes::latency(std::size_t node) const {
   const spec::NodeSpec& n = lab_.nodes[node];
@@ -52,8 +84,8 @@ const std::vector<std::optional<PathTimes::Ways>>& PathTimes::ways(std::size_t f
   const auto [known, is_new] = ways_.try_emplace(from);
   std::vector<std::optional<Ways>>& to = known->second;
   if (!is_new) return to;
-  to.resize(graph_.size());
-  to[from] = Ways{};
+  to.resize(static_cast<std::size_t>(std::ranges::count_if(place_, [](std::size_t p) { return p != kNowhere; })));
+  to[place_[from]] = Ways{};
   // Breadth first; within a distance each node's ways are known before any is gone on with.
   std::vector<std::size_t> level{from};
   while (!level.empty()) {
@@ -67,8 +99,10 @@ const std::vector<std::optional<PathTimes::Ways>>& PathTimes::ways(std::size_t f
           w.fixed_ps += static_cast<double>(latency(e.neighbour));
           return w;
         };
-        const Ways w{to[node]->hops + 1, on(to[node]->quickest), on(to[node]->slowest)};
-        std::optional<Ways>& known_ways = to[e.neighbour];
+        const Ways& here = *to[place_[node]];
+        std::optional<Ways>& known_ways = to[place_[e.neighbour]];
+        if (known_ways && known_ways->hops <= here.hops) continue;
+        const Ways w{here.hops + 1, on(here.quickest), on(here.slowest)};
         if (!known_ways) {
           next.push_back(e.neighbour);
           known_ways = w;
@@ -93,7 +127,7 @@ std::optional<Duration> PathTimes::one_way(const spec::PortName& from, const spe
               static_cast<double>(first.delay.ps + latency(host));
   if (source->neighbour != host) {
     if (!graph_.is_switch(source->neighbour)) return std::nullopt;
-    const auto& known = ways(source->neighbour).at(sink->neighbour);
+    const std::optional<Ways>& known = between(source->neighbour, sink->neighbour);
     if (!known) return std::nullopt;
     const Way way = beyond(which == Which::kQuickest ? known->quickest : known->slowest, sink->neighbour, sink->link);
     ps += static_cast<double>(latency(source->neighbour)) + way.fixed_ps + frame_octets * way.ps_per_octet;

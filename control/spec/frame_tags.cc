@@ -62,8 +62,9 @@ std::optional<TrafficTag> tag_of(const Lab& lab, const PortName& nic, const Traf
 }
 
 int class_at_switch(const Lab& lab, const QosProfile& qos, const TrafficSpec& traffic) {
+  if (qos.trust != Trust::kPcp) return qos.class_of_untagged(traffic.dscp);  // mostly; and labs may have many nodes
   const auto host = std::ranges::find(lab.nodes, NodeSpec::Kind::kHost, &NodeSpec::kind);
-  if (qos.trust != Trust::kPcp || host == lab.nodes.end()) return qos.class_of_untagged(traffic.dscp);
+  if (host == lab.nodes.end()) return qos.class_of_untagged(traffic.dscp);
   const PortName nic{host->name, 1};
   const std::optional<TrafficTag> tag = tag_of(lab, nic, traffic);
   if (!tag) return qos.default_class;

@@ -1,9 +1,7 @@
 #include "dataplane/device/counters.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
-#include <type_traits>
 
 #include "dataplane/base/state_archive.h"
 
@@ -67,19 +65,13 @@ std::uint64_t DeviceCounters::dropped() const noexcept {
 
 // Most classes of most ports have counted nothing.
 void exchange(StateArchive& archive, PortCounters& port) {
-  static const ClassCounters kNothing;
-  static_assert(std::has_unique_object_representations_v<ClassCounters>, "octet by octet");
   PriorityMask used = 0;
-  if (!archive.reads())
-    for (std::uint8_t k = 0; k < kPriorities; ++k)
-      if (std::memcmp(&port.classes[k], &kNothing, sizeof kNothing) != 0) used |= bit(Priority{k});
+  for (std::size_t k = 0; k < kPriorities && !archive.reads(); ++k)
+    if (port.classes.has(k)) used |= bit(Priority{static_cast<std::uint8_t>(k)});
   archive(used);
-  for (std::uint8_t k = 0; k < kPriorities; ++k) {
-    if ((used & bit(Priority{k})) != 0)
-      archive(port.classes[k]);
-    else if (archive.reads())
-      port.classes[k] = {};
-  }
+  if (archive.reads()) port.classes = {};
+  for (std::uint8_t k = 0; k < kPriorities; ++k)
+    if ((used & bit(Priority{k})) != 0) archive(port.classes[k]);
   archive(port.rx_control, port.tx_control, port.quality_reports_sent, port.quality_reports_received,
           port.credit_messages_sent, port.credit_octets_sent, port.credit_messages_received, port.delivered, port.lost,
           port.lost_to_faults, port.duplicated, port.misclassified, port.held_back, port.llr, port.drops);

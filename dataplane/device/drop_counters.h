@@ -2,33 +2,56 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/drop_reason.h"
-#include "dataplane/device/counters.h"
+#include "dataplane/device/class_counters.h"
 
 namespace railyard {
 
+// Most queues never drop anything: memory comes with the first drop.
 class DropCounters {
  public:
-  void count(DropReason reason) noexcept { counters_[static_cast<std::size_t>(reason)].increment(); }
-  void count(DropReason reason, std::uint64_t n) noexcept { counters_[static_cast<std::size_t>(reason)].add(n); }
+  DropCounters() = default;
+  DropCounters(DropCounters&& other) noexcept : counters_(other.counters_.exchange(nullptr)) {}
+  DropCounters& operator=(DropCounters&&) = delete;
+  ~DropCounters() { delete counters_.load(std::memory_order_relaxed); }
+
+  void count(DropReason reason) { of(reason).increment(); }
+  void count(DropReason reason, std::uint64_t n) { of(reason).add(n); }
+
+  // Whether anything was ever counted.
+  bool any() const noexcept { return counters_.load(std::memory_order_acquire) != nullptr; }
   DropCounts read() const noexcept {
     DropCounts out{};
-    for (std::size_t r = 0; r < kDropReasons; ++r) out[r] = counters_[r].read();
+    if (const Counters* const all = counters_.load(std::memory_order_acquire))
+      for (std::size_t r = 0; r < kDropReasons; ++r) out[r] = (*all)[r].read();
     return out;
   }
 
   std::uint64_t total() const noexcept {
     std::uint64_t sum = 0;
-    for (const Counter& c : counters_) sum += c.read();
+    if (const Counters* const all = counters_.load(std::memory_order_acquire))
+      for (const Counter& c : *all) sum += c.read();
     return sum;
   }
 
  private:
-  std::array<Counter, kDropReasons> counters_;
+  using Counters = std::array<Counter, kDropReasons>;
+
+  // By the device alone. Readers see counters that are zero, or none.
+  Counter& of(DropReason reason) {
+    Counters* all = counters_.load(std::memory_order_relaxed);
+    if (all == nullptr) [[unlikely]]
+      counters_.store(all = std::make_unique<Counters>().release(), std::memory_order_release);
+    return (*all)[static_cast<std::size_t>(reason)];
+  }
+
+  std::atomic<Counters*> counters_{nullptr};
 };
 
 }  // namespace railyard

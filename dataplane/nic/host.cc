@@ -569,12 +569,13 @@ void Host::count_live(DeviceCounters& c) const {
     nic.egress.count_credits(out);
     out.drops = nic.drops.read();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
-      ClassCounters& o = out.classes[k];
+      ClassCounters o;
       nic.egress.count_live(Priority{k}, o);
       o.rx_packets = nic.received[k].packets.read();
       o.rx_octets = nic.received[k].octets.read();
-      o.drops = nic.class_drops[k].read();
-      o.rdma_drops = nic.rdma_drops[k].read();
+      if (nic.class_drops[k].any()) o.drops = nic.class_drops[k].read();
+      if (nic.rdma_drops[k].any()) o.rdma_drops = nic.rdma_drops[k].read();
+      out.classes.set(k, o);
     }
   }
 }
@@ -585,8 +586,10 @@ void Host::count_rest(DeviceCounters& c) const {
     c.queued += nic.receive.size() + nic.outgoing.size();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       c.queued += nic.egress.queue(Priority{k}).size();
-      c.ports[p].classes[k].paused = nic.egress.paused_time(Priority{k}, c.at);
-      c.ports[p].classes[k].stalled = nic.egress.stalled_time(Priority{k}, c.at);
+      ClassCounters o = std::as_const(c.ports[p].classes)[k];
+      o.paused = nic.egress.paused_time(Priority{k}, c.at);
+      o.stalled = nic.egress.stalled_time(Priority{k}, c.at);
+      c.ports[p].classes.set(k, o);
     }
   }
 }

@@ -1,6 +1,8 @@
 #include "dataplane/switch/forwarding_table.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -48,8 +50,24 @@ ForwardingTable::ForwardingTable(const FecTable& fecs, std::span<const Route> ro
   *this = std::move(builder).build();
 }
 
-ForwardingTable::Builder::Builder(const FecTable& fecs) : fecs_(fecs) {
-  table_.target_of_.resize(fecs.size());
+void ForwardingTable::set_targets(const std::vector<Target>& of) {
+  std::unordered_map<std::string_view, std::uint16_t> known;  // views of `of`
+  classes_ = of.size();
+  for (std::size_t first = 0; first < of.size(); first += kPage) {
+    const std::size_t count = std::min(kPage, of.size() - first);
+    const std::string_view page(reinterpret_cast<const char*>(&of[first]), count * sizeof(Target));
+    const std::size_t place = pages_kept();
+    if (place == kMostPages) throw std::length_error(fmt::format("more than {} classes of routes", kMostPages * kPage));
+    const auto [same, is_new] = known.try_emplace(page, static_cast<std::uint16_t>(place));
+    page_of_.push_back(same->second);
+    if (!is_new) continue;
+    targets_of_.insert(targets_of_.end(), &of[first], &of[first] + count);
+    targets_of_.resize((place + 1) * kPage, kNone);
+  }
+  targets_of_.shrink_to_fit();
+}
+
+ForwardingTable::Builder::Builder(const FecTable& fecs) : fecs_(fecs), target_of_(fecs.size(), kNone) {
   table_.targets_[kLocal].kind = NextHops::Kind::kLocal;
 }
 
@@ -83,15 +101,18 @@ void ForwardingTable::Builder::set(const wire::IpPrefix& prefix, Target target) 
 ForwardingTable ForwardingTable::Builder::build() && {
   std::vector<std::uint8_t> lengths = inherit();
   for (const Other& other : others_) apply(other, lengths);
+  table_.set_targets(target_of_);
   return std::move(table_);
 }
 
 // A class comes after those whose prefixes contain its own. Returns, if it matters, by class the length of the prefix
 // that it is forwarded by.
 std::vector<std::uint8_t> ForwardingTable::Builder::inherit() {
-  std::vector<Target>& of = table_.target_of_;
+  std::vector<Target>& of = target_of_;
   std::vector<std::uint8_t> lengths(others_.empty() ? 0 : of.size());
-  for (std::size_t i = 0; i < of.size(); ++i) {
+  // Mostly every class has a route of its own.
+  const auto without = std::ranges::find(of, kNone);
+  for (std::size_t i = lengths.empty() ? static_cast<std::size_t>(without - of.begin()) : 0; i < of.size(); ++i) {
     const Fec fec{static_cast<std::uint32_t>(i)};
     const bool own = of[i] != kNone;
     const Fec parent = fecs_.parent(fec);
@@ -103,7 +124,7 @@ std::vector<std::uint8_t> ForwardingTable::Builder::inherit() {
 }
 
 void ForwardingTable::Builder::apply(const Other& other, std::vector<std::uint8_t>& lengths) {
-  std::vector<Target>& of = table_.target_of_;
+  std::vector<Target>& of = target_of_;
   for (std::size_t i = 0; i < of.size(); ++i) {
     const wire::IpPrefix& p = fecs_.prefix(Fec{static_cast<std::uint32_t>(i)});
     if (p.length < other.prefix.length || !other.prefix.contains(p.address)) continue;

@@ -38,8 +38,9 @@ struct NextHops {
   bool operator==(const NextHops&) const = default;
 };
 
-// Built once for a set of routes and replaced whole. Reading it is a load at the class's number (see fec_table.h), of 2
-// octets: a large fabric has many classes, and few groups lead to them.
+// Built once for a set of routes and replaced whole. Reading it is two loads by the class's number (see fec_table.h), of
+// 2 octets each: a large fabric has many classes, and few groups lead to them. Classes are in the order of their
+// prefixes, so most pages of them are forwarded alike: equal pages are kept once.
 class ForwardingTable {
  public:
   class Builder;
@@ -49,7 +50,8 @@ class ForwardingTable {
   ForwardingTable(const FecTable& fecs, std::span<const Route> routes);
 
   const NextHops& lookup(Fec fec) const noexcept {
-    return targets_[fec.index() < target_of_.size() ? target_of_[fec.index()] : kNone];
+    const std::size_t i = fec.index();
+    return targets_[i < classes_ ? targets_of_[page_of_[i / kPage] * kPage + i % kPage] : kNone];
   }
   PortIndex member(const NextHops& hops, std::uint32_t i) const noexcept { return members_[hops.first + i]; }
   std::uint32_t weight(const NextHops& hops, std::uint32_t i) const noexcept { return weights_[hops.first + i]; }
@@ -58,6 +60,9 @@ class ForwardingTable {
 
   // Every group once; groups of the same ports with the same weights are one.
   std::span<const NextHops> groups() const noexcept { return std::span(targets_).subspan(kGroups); }
+  // How many pages of classes are kept, of how many there are.
+  std::size_t pages_kept() const noexcept { return targets_of_.size() / kPage; }
+  std::size_t pages() const noexcept { return page_of_.size(); }
   // Of all groups together: NextHops::first + count + detours is at most this.
   std::size_t members() const noexcept { return members_.size(); }
 
@@ -69,7 +74,14 @@ class ForwardingTable {
   static constexpr Target kLocal = 1;
   static constexpr std::size_t kGroups = 2;  // the first of them
 
-  std::vector<Target> target_of_;  // by class
+  static constexpr std::size_t kPage = 128;
+  static constexpr std::size_t kMostPages = 0x10000;
+
+  void set_targets(const std::vector<Target>& of);
+
+  std::size_t classes_ = 0;
+  std::vector<std::uint16_t> page_of_;  // by class / kPage: its place in targets_of_
+  std::vector<Target> targets_of_;      // of the classes of each page
   std::vector<NextHops> targets_;  // nothing, the switch itself, and then the groups
   std::vector<PortIndex> members_;
   std::vector<std::uint32_t> weights_;  // of the members
@@ -89,7 +101,7 @@ class ForwardingTable::Builder {
   Target add_group(std::span<const PortIndex> ports, std::span<const std::uint32_t> weights,
                    std::span<const Detour> detours = {}, std::uint8_t hops = 0);
   // A route to what `fec` itself stands for.
-  void set(Fec fec, Target target) noexcept { table_.target_of_[fec.index()] = target; }
+  void set(Fec fec, Target target) noexcept { target_of_[fec.index()] = target; }
   // The same of a prefix, which need not be one of `fecs`.
   void set(const wire::IpPrefix& prefix, Target target);
   // Without a route of its own, a class is forwarded by that of the longest prefix that contains it.
@@ -104,6 +116,7 @@ class ForwardingTable::Builder {
   void apply(const Other& other, std::vector<std::uint8_t>& lengths);
 
   const FecTable& fecs_;
+  std::vector<Target> target_of_;  // by class
   std::vector<Other> others_;  // routes whose prefix is not one of `fecs`
   ForwardingTable table_;
 };

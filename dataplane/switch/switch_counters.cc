@@ -1,4 +1,6 @@
 // What a switch tells of itself.
+#include <utility>
+
 #include "dataplane/switch/switch.h"
 
 namespace railyard {
@@ -32,16 +34,17 @@ void Switch::count_live(DeviceCounters& c) const {
     egress_[p].count_credits(out);
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       const std::size_t i = index(port, Priority{k});
-      ClassCounters& o = out.classes[k];
+      ClassCounters o;
       egress_[p].count_live(Priority{k}, o);
       o.ecn_marked = queues_[i].marked.read();
       o.rx_packets = groups_[i].rx_packets.read();
       o.rx_octets = groups_[i].rx_octets.read();
-      o.drops = drops_by_class_[i].read();
-      o.rdma_drops = rdma_drops_by_class_[i].read();
+      if (drops_by_class_[i].any()) o.drops = drops_by_class_[i].read();
+      if (rdma_drops_by_class_[i].any()) o.rdma_drops = rdma_drops_by_class_[i].read();
       o.trimmed = history_[i].trimmed.read();
       o.storms_detected = history_[i].storms_detected.read();
       o.storms_restored = history_[i].storms_restored.read();
+      out.classes.set(k, o);
     }
     out.drops = drops_by_port_[p].read();
   }
@@ -74,7 +77,7 @@ void Switch::count_rest(DeviceCounters& c) const {
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       const Priority priority{k};
       c.queued += e.queue(priority).size();
-      ClassCounters& o = c.ports[p].classes[k];
+      ClassCounters o = std::as_const(c.ports[p].classes)[k];
       o.paused = e.paused_time(priority, c.at);
       o.stalled = e.stalled_time(priority, c.at);
       const Mmu::Group& g = groups_[index(PortIndex{static_cast<std::uint16_t>(p)}, priority)];
@@ -85,6 +88,7 @@ void Switch::count_rest(DeviceCounters& c) const {
       const QueueHistory& h = history_[index(PortIndex{static_cast<std::uint16_t>(p)}, priority)];
       o.first_ce = h.first_ce;
       o.first_xoff = h.first_xoff;
+      c.ports[p].classes.set(k, o);
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "control/base/json_text.h"
 #include "control/build/built_lab.h"
 #include "control/build/packet_memory.h"
+#include "control/build/state_memory.h"
 #include "control/build/tag_lines.h"
 #include "control/lint/rule.h"
 #include "control/picture/words.h"
@@ -169,7 +170,19 @@ void print_thresholds(const spec::Lab& lab) {
   if (!text.empty()) fmt::print("thresholds (switches compare whole cells; effective: at the lab's frame size):\n{}", text);
 }
 
+// What a built lab takes for good, and what a run of it adds to that. docs/scale.md compares it with runs.
+void print_state(build::BuiltLab& lab) {
+  const build::BuildMemory& built = lab.memory();
+  if (built.total() <= 0) return;
+  const build::StateMemory state = build::state_memory(lab);
+  const auto size = [](std::int64_t octets) { return report::size_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, octets))); };
+  fmt::print("memory: {} hosts with their NICs and flows, {} each; {} switches, {} each; links {}; routing {}; report {}; together {}\n",
+             report::count_text(state.hosts), size(state.per_host()), report::count_text(state.switches), size(state.per_switch()),
+             size(built.links), size(built.routing), size(state.report), size(state.total()));
+}
+
 void print_memory(build::BuiltLab& lab) {
+  print_state(lab);
   const build::PacketMemory most = build::packet_memory(lab);
   fmt::print("packets: at most {} data frames of {} bytes or more at once, {} of memory (run.memory allows {})\n",
              report::count_text(most.packets), most.frame_octets, report::size_text(most.octets()),

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "control/base/json_text.h"
 #include "control/daemon/run_page.h"
 #include "control/fault/fault_log.h"
 #include "control/lab/processes.h"
@@ -26,6 +25,7 @@
 #include "control/report/inference_figures.h"
 #include "control/report/judge.h"
 #include "control/report/junit.h"
+#include "control/report/port_json.h"
 #include "control/report/step_csv.h"
 #include "control/report/units.h"
 #include "control/spec/lab_digest.h"
@@ -70,7 +70,7 @@ void add_more(const telemetry::MemoryWatch& memory, const ScalingProfile* profil
                                      {"open_files", s.open_files}});
 }
 
-// A report in the forms that are asked for. Its JSON is made once: it is printed, and the doctor looks at it.
+// A report in the forms that are asked for. Its JSON is made once, without ports: it is printed, and the doctor looks at it.
 struct Printed {
   std::string json;
   std::vector<doctor::Found> causes;
@@ -80,11 +80,11 @@ Printed printed(const report::Report& report, const telemetry::MemoryWatch& memo
                 bool as_text) {
   Printed out;
   if (!as_json && !as_text) return out;
-  nlohmann::ordered_json value = report.value();
-  add_more(memory, profile, value);
-  if (as_json) out.json = json_text(value, 2);
+  nlohmann::ordered_json rest = report.value_without_ports();
+  add_more(memory, profile, rest);
+  if (as_json) out.json = report::json_with_ports(rest, report.ports);
   if (!as_text) return out;
-  out.causes = report::findings(std::move(value), report.run.name);
+  out.causes = report::findings(report, std::move(rest));
   out.text = report::text_of(report, out.causes);
   return out;
 }

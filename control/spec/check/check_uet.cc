@@ -1,6 +1,8 @@
 #include "control/spec/check/check_uet.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -44,10 +46,17 @@ void UetCheck::check_nic(const TrafficSpec& t, const Tree& said, const PortName&
   check_last_hop(t, said, nic);
 }
 
+void UetCheck::find_kinds() {
+  std::set<std::string> profiles;
+  for (const NodeSpec& n : lab_.nodes)
+    if (n.kind == NodeSpec::Kind::kSwitch && profiles.insert(n.profile).second) kinds_.push_back(&n);
+}
+
 // NICs know by it what was cut at the last hop: nothing else may have it.
 void UetCheck::check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic) {
-  for (const NodeSpec& n : lab_.nodes) {
-    if (n.kind != NodeSpec::Kind::kSwitch) continue;
+  if (kinds_.empty()) find_kinds();
+  for (const NodeSpec* const kind : kinds_) {
+    const NodeSpec& n = *kind;
     const QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
     const auto priority = static_cast<std::size_t>(class_at_switch(lab_, qos, t));
     const std::optional<Trim>& trim = qos.classes[priority].trim;

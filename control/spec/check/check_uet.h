@@ -21,6 +21,7 @@ class UetCheck {
 
  private:
   void check_nic(const TrafficSpec& traffic, const Tree& said, const PortName& nic);
+  void find_kinds();
   void check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic);
   void check_ends_agree(const Tree& said, const TrafficEnds& ends) const;
   void check_windows(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const;
@@ -30,6 +31,7 @@ class UetCheck {
   const TrafficSpec* first_ = nullptr;
   std::map<PortName, std::vector<const TrafficSpec*>> by_nic_;  // one of each class there
   std::map<PortName, int> last_hop_dscp_;  // by which NICs know what was cut at its last hop
+  std::vector<const NodeSpec*> kinds_;  // the first switch of each profile: others of it do the same
 };
 
 }  // namespace railyard::spec

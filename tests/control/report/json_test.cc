@@ -1,10 +1,14 @@
 // report.json for programs: every field has its name, its place and its type.
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
+#include "control/report/port_case.h"
 #include "tests/control/report/sample.h"
 
 namespace railyard::report {
@@ -14,6 +18,70 @@ using namespace literals;
 using Json = nlohmann::json;
 
 Json parsed(const Report& r) { return Json::parse(r.json()); }
+
+// Ports are written one at a time: of a large lab they are most of a report.
+TEST(Json, PortsThatAreWrittenOneByOneMakeTheSameText) {
+  Report r = sample();
+  EXPECT_EQ(r.json(), json_text(r.value(), 2));
+  EXPECT_TRUE(r.value_without_ports().at("ports").empty());
+  r.ports[0].node = "a \"quoted\"\nname\xff";
+  EXPECT_EQ(r.json(), json_text(r.value(), 2));
+  r.ports.clear();
+  EXPECT_EQ(r.json(), json_text(r.value(), 2));
+}
+
+void expect_same(const doctor::PortCase& a, const doctor::PortCase& b) {
+  EXPECT_EQ(a.name(), b.name());
+  EXPECT_EQ(a.label, b.label);
+  EXPECT_EQ(a.peer, b.peer);
+  EXPECT_EQ(a.is_switch, b.is_switch);
+  EXPECT_EQ(a.rate_bps, b.rate_bps);
+  EXPECT_EQ(a.slot_bps, b.slot_bps);
+  EXPECT_EQ(a.propagation_ns, b.propagation_ns);
+  EXPECT_EQ(a.utilisation, b.utilisation);
+  EXPECT_EQ(a.link_downs, b.link_downs);
+  EXPECT_EQ(a.received, b.received);
+  EXPECT_EQ(a.busy, b.busy);
+  EXPECT_EQ(a.slow, b.slow);
+  EXPECT_EQ(a.slow_bps, b.slow_bps);
+  EXPECT_EQ(a.drops, b.drops);
+  const auto counts = [](const doctor::ClassCase& c) {
+    return std::tuple(c.rx, c.tx, c.marked, c.trimmed, c.xoff_sent, c.xoff_received, c.pfc_received, c.pfc_not_enabled,
+                      c.pause_share, c.paused_ns, c.deepest, c.headroom_cells, c.first_ce, c.first_xoff, c.storms, c.drops);
+  };
+  for (std::size_t k = 0; k < a.classes.size(); ++k)
+    EXPECT_TRUE(counts(a.classes[k]) == counts(b.classes[k])) << a.name() << " class " << k;
+}
+
+TEST(Json, TheDoctorReadsTheSameOfPortsAndOfTheirJson) {
+  Report r = sample();
+  PortReport p = r.ports[0];
+  p.is_switch = true;
+  p.slot_bps = 64'000'000'000;
+  p.polled = {.downs = 2, .busy = 9, .slow = 4, .slow_octets = 123'456, .slow_time = 17_us};
+  p.pause_share[3] = 1.0 / 3;
+  p.counters.drops[static_cast<std::size_t>(DropReason::kBadMacControl)] = 1;
+  ClassCounters& c = p.counters.classes[3];
+  c = {.rx_packets = 1, .rx_octets = 2, .tx_packets = 3, .tx_octets = 4, .ecn_marked = 5, .trimmed = 6, .xoff_sent = 7};
+  c.xon_sent = 8, c.xoff_received = 9, c.xon_received = 10, c.pfc_not_enabled = 11, c.paused = 12_us;
+  c.storms_detected = 13, c.first_xoff = Instant{} + 14_us, c.max_depth_octets = 15, c.max_headroom_cells = 16;
+  c.drops[static_cast<std::size_t>(DropReason::kEgressFull)] = 17;
+  p.counters.classes[5].drops[static_cast<std::size_t>(DropReason::kWred)] = 18;
+  r.ports.push_back(p);
+  p.is_switch = false;
+  p.port = 77;
+  r.ports.push_back(p);
+  p.counters = {};
+  p.is_switch = true;
+  p.node = "idle";
+  r.ports.push_back(p);
+  const doctor::Case by_json(r.value(), "r");
+  ASSERT_EQ(by_json.ports().size(), r.ports.size());
+  std::vector<doctor::PortCase> ports;
+  for (const PortReport& port : r.ports) ports.push_back(port_case(port));
+  const doctor::Case by_ports(r.value_without_ports(), std::move(ports), "r");
+  for (std::size_t i = 0; i < r.ports.size(); ++i) expect_same(by_ports.ports()[i], by_json.ports()[i]);
+}
 
 TEST(Json, SaysWhatWasRun) {
   EXPECT_EQ(parsed(sample())["run"], Json::parse(R"({"spec": "labs/incast.yaml", "name": "incast", "seed": 7,

@@ -1,6 +1,12 @@
 #include "dataplane/device/counters.h"
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
+
+#include "dataplane/device/drop_counters.h"
 
 namespace railyard {
 namespace {
@@ -42,6 +48,44 @@ TEST(DeviceCounters, BalanceIsReceivedAndGeneratedAgainstAllThatBecameOfThem) {
     EXPECT_FALSE(c.balanced());
     --*part;
   }
+}
+
+// A lab of 65,536 hosts has 393,216 ports, whose counters are taken several times: nothing may cost memory there that
+// was never used.
+TEST(PortClasses, AClassThatHasCountedNothingTakesNoMemory) {
+  PortClasses c;
+  c[3].tx_packets = 7;
+  EXPECT_EQ(std::as_const(c)[5].tx_packets, 0u);
+  c.set(6, ClassCounters{});
+  std::uint64_t all = 0;
+  for (const ClassCounters& k : c) all += k.tx_packets;
+  EXPECT_EQ(all, 7u);
+  for (std::size_t k = 0; k < kPriorities; ++k) EXPECT_EQ(c.has(k), k == 3);
+  EXPECT_LE(sizeof(PortCounters), 1024u);
+}
+
+TEST(PortClasses, ClassesAreInOrderWhicheverIsWrittenFirst) {
+  PortClasses c;
+  for (const std::size_t k : {7u, 0u, 3u, 1u}) c[k].rx_packets = 10 + k;
+  c.set(2, {.rx_packets = 12});
+  c.set(0, {.rx_packets = 100});
+  c.set(7, ClassCounters{});
+  std::vector<std::uint64_t> found;
+  for (const ClassCounters& k : c) found.push_back(k.rx_packets);
+  EXPECT_EQ(found, (std::vector<std::uint64_t>{100, 11, 12, 13, 0, 0, 0, 0}));
+}
+
+TEST(DropCounters, TakeMemoryWithTheFirstDrop) {
+  DropCounters c;
+  EXPECT_FALSE(c.any());
+  EXPECT_EQ(c.total(), 0u);
+  EXPECT_EQ(c.read(), DropCounts{});
+  c.count(DropReason::kWred, 3);
+  c.count(DropReason::kWred);
+  EXPECT_TRUE(c.any());
+  EXPECT_EQ(c.total(), 4u);
+  EXPECT_EQ(c.read()[static_cast<std::size_t>(DropReason::kWred)], 4u);
+  EXPECT_EQ(sizeof(DropCounters), sizeof(void*));
 }
 
 }  // namespace

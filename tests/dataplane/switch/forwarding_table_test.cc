@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -137,6 +138,22 @@ TEST(ForwardingTable, TakesRoutesToPrefixesOfNobody) {
       if (best != nullptr) ASSERT_EQ(members(table, hops), best->ports) << to_string(p);
     }
   }
+}
+
+// In a large fabric all hosts of a pod are the same way for most switches.
+TEST(ForwardingTable, PagesOfClassesThatAreForwardedAlikeAreKeptOnce) {
+  std::vector<Route> routes;
+  for (int host = 0; host < 4096; ++host) {
+    const auto port = static_cast<std::uint16_t>(host / 1024 + (host == 77 ? 9 : 0));
+    routes.push_back({prefix("10.0." + std::to_string(host / 256) + "." + std::to_string(host % 256) + "/32"), ports({port})});
+  }
+  const FecTable fecs = fecs_of(routes);
+  const ForwardingTable table(fecs, routes);
+  EXPECT_EQ(table.pages(), 32u);
+  EXPECT_EQ(table.pages_kept(), 5u) << "one for each port, and that of the host that is elsewhere";
+  for (const Route& r : routes)
+    EXPECT_EQ(members(table, table.lookup(fecs.find(r.prefix))), r.ports);
+  EXPECT_EQ(table.lookup(Fec{4096}).kind, Kind::kNone);
 }
 
 }  // namespace
