@@ -1,5 +1,9 @@
 // Buffers that are full: an incast, or RDMA in a lossy class.
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -41,37 +45,57 @@ std::vector<Diagnosis> find_incast(const Case& c) {
             fmt::format("its queue was {} bytes deep", to->deepest())}}};
 }
 
-std::vector<Diagnosis> find_buffer_full(const Case& c) {
-  if (std::vector<Diagnosis> incast = find_incast(c); !incast.empty()) return incast;
-  std::vector<Diagnosis> out;
-  std::map<std::string, std::uint64_t> by_node;
+// What a switch has dropped for want of room, and its deepest queue.
+struct FullSwitch {
+  std::uint64_t dropped = 0;
+  const PortCase* deepest = nullptr;
+  std::size_t priority = 0;
+};
+
+std::map<std::string, FullSwitch> full_switches(const Case& c) {
+  std::map<std::string, FullSwitch> by_node;
   for (const PortCase& p : c.ports()) {
     if (!p.is_switch) continue;
-    for (const char* reason : {"ingress_full", "egress_full", "wred"}) by_node[p.node] += p.dropped(reason);
+    FullSwitch& s = by_node[p.node];
+    for (const char* reason : {"ingress_full", "egress_full", "wred"}) s.dropped += p.dropped(reason);
+    for (std::size_t k = 0; k < p.classes.size(); ++k)
+      if (s.deepest == nullptr || p.classes[k].deepest > s.deepest->classes[s.priority].deepest) {
+        s.deepest = &p;
+        s.priority = k;
+      }
   }
+  std::erase_if(by_node, [](const auto& s) { return s.second.dropped == 0 || s.second.deepest == nullptr; });
+  return by_node;
+}
+
+// How many flows end at the NIC, or the host, that `peer` names.
+std::size_t flows_to(const std::unordered_map<std::string, std::size_t>& flows_by_end, const std::string& peer) {
+  std::size_t n = 0;
+  const auto add = [&](const std::string& end) {
+    if (const auto known = flows_by_end.find(end); known != flows_by_end.end()) n += known->second;
+  };
+  add(peer);
+  for (std::size_t colon = peer.find(':'); colon != peer.npos; colon = peer.find(':', colon + 1)) add(peer.substr(0, colon));
+  return n;
+}
+
+std::vector<Diagnosis> find_buffer_full(const Case& c) {
+  if (std::vector<Diagnosis> incast = find_incast(c); !incast.empty()) return incast;
+  const std::map<std::string, FullSwitch> by_node = full_switches(c);
+  if (by_node.empty()) return {};
+  std::unordered_map<std::string, std::size_t> flows_by_end;
+  for (const auto& f : c.flows()) ++flows_by_end[text(f, "dst")];
   std::uint64_t most = 0;
-  for (const auto& [node, n] : by_node) most = std::max(most, n);
-  for (const auto& [node, n] : by_node) {
-    if (n == 0) continue;
-    const PortCase* deepest = nullptr;
-    std::size_t priority = 0;
-    for (const PortCase& p : c.ports())
-      if (p.node == node)
-        for (std::size_t k = 0; k < p.classes.size(); ++k)
-          if (deepest == nullptr || p.classes[k].deepest > deepest->classes[priority].deepest) {
-            deepest = &p;
-            priority = k;
-          }
-    const auto to = std::ranges::count_if(c.flows(), [&](const auto& f) {
-      const std::string dst = text(f, "dst");
-      return deepest->peer == dst || deepest->peer.starts_with(dst + ":");
-    });
-    Diagnosis d{deepest->name(),
-                n == most ? 0.75 : 0.6,
-                {fmt::format("{} dropped {} packets because a buffer was full", node, n)}};
-    d.evidence.push_back(fmt::format("its deepest queue is {} towards {}, class {}: {} bytes", deepest->name(),
-                                     deepest->peer, priority, deepest->classes[priority].deepest));
-    if (to > 1) d.evidence.push_back(fmt::format("{} flows end at {}", to, deepest->peer));
+  for (const auto& [node, s] : by_node) most = std::max(most, s.dropped);
+  std::vector<Diagnosis> out;
+  for (const auto& [node, s] : by_node) {
+    Diagnosis d{s.deepest->name(),
+                s.dropped == most ? 0.75 : 0.6,
+                {fmt::format("{} dropped {} packets because a buffer was full", node, s.dropped)}};
+    d.evidence.push_back(fmt::format("its deepest queue is {} towards {}, class {}: {} bytes", s.deepest->name(),
+                                     s.deepest->peer, s.priority, s.deepest->classes[s.priority].deepest));
+    if (const std::size_t to = flows_to(flows_by_end, s.deepest->peer); to > 1)
+      d.evidence.push_back(fmt::format("{} flows end at {}", to, s.deepest->peer));
     out.push_back(std::move(d));
   }
   return out;

@@ -69,16 +69,22 @@ void check_selectors(const Lab& lab, const TrafficSpec& traffic, const Tree& sai
   }
 }
 
-std::map<std::string, std::size_t> count_by_host(const std::vector<PortName>& nics) {
-  std::map<std::string, std::size_t> count;
-  for (const PortName& nic : nics) ++count[nic.node];
-  return count;
-}
+// How many of some NICs each host has.
+class NicsByHost {
+ public:
+  explicit NicsByHost(const std::vector<PortName>& nics) : all_(nics.size()) {
+    for (const PortName& nic : nics) ++of_[nic.node];
+  }
+  const std::map<std::string, std::size_t>& of() const { return of_; }
+  std::size_t outside(const std::string& host) const {
+    const auto in = of_.find(host);
+    return all_ - (in == of_.end() ? 0 : in->second);
+  }
 
-// How many of `nics` are not in `host`.
-std::size_t count_outside(const std::vector<PortName>& nics, const std::string& host) {
-  return static_cast<std::size_t>(std::ranges::count_if(nics, [&](const PortName& nic) { return nic.node != host; }));
-}
+ private:
+  std::size_t all_;
+  std::map<std::string, std::size_t> of_;
+};
 
 // NICs by rail, that is by their number in the host.
 std::map<int, std::vector<PortName>> by_rail(const std::vector<PortName>& nics) {
@@ -96,8 +102,9 @@ void check_pairs(const TrafficEnds& ends, const Tree& said) {
 }
 
 void check_fan_in(const TrafficSpec& traffic, const TrafficEnds& part, const Tree& said) {
+  const NicsByHost from(part.from);
   for (const PortName& to : part.to)
-    if (const std::size_t others = count_outside(part.from, to.node); static_cast<std::size_t>(traffic.fan_in) > others)
+    if (const std::size_t others = from.outside(to.node); static_cast<std::size_t>(traffic.fan_in) > others)
       said.at_or_self("fan-in").fail(
           fmt::format("{} senders to {}, but 'from' has only {} outside its host", traffic.fan_in, format(to), others));
 }
@@ -109,8 +116,10 @@ void check_permutation(const TrafficEnds& part, const Tree& said) {
     said.fail(
         fmt::format("a permutation of {} senders over {} receivers; expected at least as many receivers as senders",
                     part.from.size(), part.to.size()));
-  for (const auto& [host, count] : count_by_host(part.from))
-    if (const std::size_t others = count_outside(part.to, host); count > others)
+  const NicsByHost from(part.from);
+  const NicsByHost to(part.to);
+  for (const auto& [host, count] : from.of())
+    if (const std::size_t others = to.outside(host); count > others)
       said.fail(fmt::format(
           "a permutation needs a receiver for each sender: {} has {} senders, other hosts have {} receivers", host,
           count, others));

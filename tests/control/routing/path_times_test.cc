@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kOctets = 1000;
 
-spec::Lab lab(const std::string& topology) { return spec::parse("name: x\n" + topology, "x.yaml"); }
+spec::Lab lab_of(const std::string& topology) { return spec::parse("name: x\n" + topology, "x.yaml"); }
 
 Duration way(PathTimes& times, const std::string& from, const std::string& to) {
   return times.one_way({from, 1}, {to, 1}, kOctets).value();
@@ -19,7 +19,7 @@ Duration way(PathTimes& times, const std::string& from, const std::string& to) {
 
 // All leaves of a pod are alike, and a search over the whole fabric is made for one of them.
 TEST(PathTimes, SwitchesThatAreAlikeShareASearch) {
-  const spec::Lab l = lab("topology: { preset: fat-tree, k: 4 }\n");
+  const spec::Lab l = lab_of("topology: { preset: fat-tree, k: 4 }\n");
   PathTimes times(l);
   for (int a = 1; a <= 16; ++a)
     for (int b = 1; b <= 16; ++b)
@@ -29,7 +29,7 @@ TEST(PathTimes, SwitchesThatAreAlikeShareASearch) {
 
 // h1 and h2 are at leaf1, h3 and h4 at leaf2, in one pod; leaf3 and leaf4 are in the next. The search is leaf1's.
 TEST(PathTimes, WaysFromAndToASwitchThatIsLikeAnother) {
-  const spec::Lab l = lab("topology: { preset: fat-tree, k: 4 }\n");
+  const spec::Lab l = lab_of("topology: { preset: fat-tree, k: 4 }\n");
   PathTimes times(l);
   const Duration at_leaf = way(times, "h1", "h2");
   const Duration in_pod = way(times, "h1", "h3");
@@ -43,7 +43,7 @@ TEST(PathTimes, WaysFromAndToASwitchThatIsLikeAnother) {
 }
 
 TEST(PathTimes, ASwitchWithALongerCableHasItsOwnSearch) {
-  const spec::Lab l = lab(
+  const spec::Lab l = lab_of(
       "nodes: { s: { kind: switch }, a: { kind: switch }, b: { kind: switch }, c: { kind: switch },\n"
       "         ha: { kind: host }, hb: { kind: host }, hc: { kind: host } }\n"
       "links: [[a:1, ha:1], [b:1, hb:1], [c:1, hc:1], [a:2, s:1], [b:2, s:2], [c:2, s:3, { delay: 515ns }]]\n");
