@@ -1,9 +1,11 @@
 #include "control/lint/facts.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include "control/lint/alike.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/value.h"
 #include "dataplane/switch/path/policies.h"
@@ -51,6 +53,32 @@ void Facts::add_stream(std::set<std::string>& seen, Stream stream) {
   const spec::QosProfile& at_nic = qos(*lab().find(stream.from.node));
   stream.nic_class = stream.like.priority.value_or(at_nic.dscp_to_class[static_cast<std::size_t>(stream.like.dscp)]);
   streams_.push_back(std::move(stream));
+}
+
+int Facts::apart(std::size_t a, std::size_t b) const {
+  if (a == b) return 0;
+  const auto is_beside = [&](std::size_t n, std::size_t other) {
+    return std::ranges::find(graph_.edges(n), other, &Edge::neighbour) != graph_.edges(n).end();
+  };
+  if (is_beside(a, b)) return 1;
+  const auto shares = [&](const Edge& e) { return graph_.is_switch(e.neighbour) && is_beside(e.neighbour, b); };
+  return std::ranges::any_of(graph_.edges(a), shares) ? 2 : 3;
+}
+
+const std::vector<Stream>& Facts::kinds_of_streams() const {
+  if (streams_.size() <= kMostStreams) return streams_;
+  if (kinds_) return *kinds_;
+  const std::vector<std::size_t> kind = kinds_of_nodes(graph_);
+  std::map<std::pair<std::string, spec::PortName>, std::size_t> at_sender;  // they share its link
+  for (const Stream& s : streams_) ++at_sender[{s.path, s.from}];
+  std::set<std::tuple<std::string, std::size_t, int, int, int, std::size_t, std::size_t, int>> seen;
+  kinds_.emplace();
+  for (const Stream& s : streams_)
+    if (seen.emplace(s.path, at_sender.at({s.path, s.from}), s.nic_class, s.from.port, s.to.port, kind[graph_.node(s.from.node)], kind[graph_.node(s.to.node)],
+                     apart(edge_of(s.from).neighbour, edge_of(s.to).neighbour))
+            .second)
+      kinds_->push_back(s);
+  return *kinds_;
 }
 
 const Edge& Facts::edge_of(const spec::PortName& nic) const {

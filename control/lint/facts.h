@@ -48,6 +48,11 @@ class Facts {
   const spec::Lab& lab() const noexcept { return lab_.spec(); }
   const routing::Graph& graph() const noexcept { return graph_; }
   const std::vector<Stream>& streams() const noexcept { return streams_; }
+  // For rules that look at one stream at a time. In a lab with more than kMostStreams these are only the first ones of their
+  // kind: others have the same settings between nodes that are alike (alike.h) and as far from each other, so rules would
+  // say the same of them.
+  const std::vector<Stream>& kinds_of_streams() const;
+  static constexpr std::size_t kMostStreams = 2'000;
 
   // Buffers that wait for each other in a circle; none: there is no such circle. Found once.
   const std::vector<routing::WaitingBuffer>& buffer_cycle() const;
@@ -77,6 +82,8 @@ class Facts {
 
  private:
   bool spreads(const Stream& stream) const;
+  // Hops between two switches: 0, 1, 2, or 3 for more.
+  int apart(std::size_t a, std::size_t b) const;
   void add_stream(std::set<std::string>& seen, Stream stream);
   const routing::Graph::Edge& edge_of(const spec::PortName& nic) const;
 
@@ -84,6 +91,7 @@ class Facts {
   routing::Graph graph_;
   std::vector<Stream> streams_;
   mutable routing::ClassWalk classes_;
+  mutable std::optional<std::vector<Stream>> kinds_;  // if there are many
   mutable std::optional<std::vector<routing::WaitingBuffer>> buffer_cycle_;
 };
 

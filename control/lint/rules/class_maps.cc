@@ -43,7 +43,7 @@ void compare(const Stream& s, const End& from, const End& to, const std::string&
 }
 
 void find(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     const std::vector<Hop> hops = facts.hops(s);
     if (hops.empty()) continue;
     const auto& nodes = facts.lab().nodes;

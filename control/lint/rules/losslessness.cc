@@ -15,7 +15,7 @@ bool lossless(const Facts& facts, const spec::NodeSpec& node, int priority) {
 }
 
 void find_lossy_on_lossless_path(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     const spec::NodeSpec* with = nullptr;
     const spec::NodeSpec* without = nullptr;
     int priority = 0;
@@ -51,7 +51,7 @@ bool suffers_from_loss(const Facts& facts, const Stream& s) {
 }
 
 void find_rdma_in_lossy_class(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     if (!suffers_from_loss(facts, s)) continue;
     const std::vector<Hop> hops = facts.hops(s);
     const bool is_lossy = std::ranges::none_of(hops, [&](const Hop& h) {
@@ -116,7 +116,7 @@ void check_link(const Facts& facts, const Stream& s, const spec::PortName& from,
 }
 
 void find_pfc_on_one_side(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     const std::vector<Hop> hops = facts.hops(s);
     if (hops.empty()) continue;
     check_link(facts, s, s.from, s.nic_class, hops.front().in_class, findings);

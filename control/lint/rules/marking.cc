@@ -24,8 +24,12 @@ using Feeds = std::map<std::tuple<std::size_t, int, int, int>, std::set<int>>;  
 
 template <class Counts>
 Feeds feeds_of(const Facts& facts, const Counts& counts) {
+  // All ports of a queue matter only where they have credits.
+  const auto grants = [](const auto& qos) {
+    return std::ranges::any_of(qos.second.classes, [](const spec::TrafficClass& c) { return c.cbfc.has_value(); });
+  };
   Feeds feeds;
-  for (const Stream& s : facts.streams())
+  for (const Stream& s : std::ranges::any_of(facts.lab().qos, grants) ? facts.streams() : facts.kinds_of_streams())
     if (counts(s))
       for (const Hop& h : facts.hops(s)) feeds[{h.node, h.out_port, h.in_class, h.out_class}].insert(h.in_port);
   return feeds;
@@ -114,7 +118,7 @@ void find_drop_above_limit(const Facts& facts, Findings& findings) {
 }
 
 void find_control_without_marks(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     const std::string& profile = facts.lab().find(s.from.node)->profile;
     if (!s.like.is_roce() || s.like.is_rping()) continue;
     if (!facts.lab().hosts.at(profile).roce.is_controlled_by<roce::Dcqcn>()) continue;

@@ -224,6 +224,8 @@ struct Case {
 };
 
 void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
+  const auto pauses = [](const auto& qos) { return std::ranges::any_of(qos.second.classes, &spec::TrafficClass::lossless); };
+  if (std::ranges::none_of(facts.lab().qos, pauses)) return;
   std::map<std::string, Case> worst;  // by the class's path
   for (const auto& [key, q] : queues_of(facts)) {
     const auto [node, out, in_class, out_class] = key;

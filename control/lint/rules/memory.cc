@@ -23,7 +23,7 @@ std::int64_t frame_of(const Stream& s) {
 std::string size(std::int64_t octets) { return report::size_text(static_cast<std::uint64_t>(octets)); }
 
 void find_limit_below_frame(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     const std::int64_t frame = frame_of(s);
     const auto say = [&](const std::string& path, std::string_view what, std::int64_t limit) {
       findings.add(path,

@@ -18,7 +18,7 @@ bool goes_back(const spec::RoceNicSpec& nic) { return nic.loss_recovery == spec:
 // A responder says NAK once for a gap (IBTA Vol 1 §9.7.5.2.8). An ACK that overtakes it hides it, and the requester waits
 // for its ACK timeout, though nothing was lost.
 void find_go_back_n_sprayed(const Facts& facts, Findings& findings) {
-  for (const Stream& stream : facts.streams()) {
+  for (const Stream& stream : facts.kinds_of_streams()) {
     if (stream.like.transport != spec::TrafficSpec::Transport::kRoce) continue;
     if (!stream.is_collective && stream.like.roce.qp_type != spec::RoceQpType::kRc) continue;
     const spec::RoceNicSpec& nic = facts.host(stream.from.node).roce;

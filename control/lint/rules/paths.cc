@@ -16,7 +16,7 @@ namespace {
 // Where a stream's shortest paths leave one switch by several ports.
 void find_spray_in_fixed_order(const Facts& facts, Findings& findings) {
   std::set<std::string> said;
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     std::set<std::pair<std::size_t, int>> exits;
     std::set<std::size_t> choosing;
     const std::vector<Hop> hops = facts.hops(s);

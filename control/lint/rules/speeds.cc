@@ -15,7 +15,7 @@ namespace railyard::lint {
 namespace {
 
 void find_path_slower_than_nics(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     // A reducer's link is as fast as all ports of its switch together.
     if (facts.lab().find(s.from.node)->reduces || facts.lab().find(s.to.node)->reduces) continue;
     const BitRate from = facts.link_at(s.from).rate;

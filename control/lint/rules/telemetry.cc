@@ -23,7 +23,7 @@ bool reads_telemetry(const Facts& facts, const Stream& s) {
 }
 
 void find_many_paths(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     if (!reads_telemetry(facts, s)) continue;
     std::map<std::size_t, std::set<int>> ways;  // ports by which the stream leaves a switch
     const std::vector<Hop> hops = facts.hops(s);
@@ -43,7 +43,7 @@ void find_many_paths(const Facts& facts, Findings& findings) {
 }
 
 void find_not_returned(const Facts& facts, Findings& findings) {
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     if (!reads_telemetry(facts, s)) continue;
     std::string why;
     if (facts.lab().find(s.to.node)->agent) why = fmt::format("{} is an agent's host", s.to.node);

@@ -122,7 +122,7 @@ std::map<std::pair<std::string, spec::PortName>, int> qps_at_senders(const Facts
 void find_below_bdp(const Facts& facts, Findings& findings) {
   routing::PathTimes times(facts.lab());
   const auto qps = qps_at_senders(facts);
-  for (const Stream& s : facts.streams()) {
+  for (const Stream& s : facts.kinds_of_streams()) {
     if (!waits_for_answers(s) || s.like.load) continue;
     const spec::UetNicSpec& uet = facts.host(s.from.node).uet;
     const auto there = times.one_way(s.from, s.to, report::data_frame_octets(s.like, uet));
