@@ -30,9 +30,9 @@ class alignas(128) CrossingFrames {
     const auto fetch = [this](std::size_t i) {
       const Crossing& c = frames_[i];
       c.to->prefetch_end();
-      const auto* const packet = reinterpret_cast<const std::byte*>(c.frame.frame.packet);
-      __builtin_prefetch(packet, 1);
-      __builtin_prefetch(packet + sizeof(Packet), 1);
+      const auto packet = reinterpret_cast<std::uintptr_t>(c.frame.frame.packet);
+      __builtin_prefetch(c.frame.frame.packet, 1);
+      __builtin_prefetch(reinterpret_cast<const void*>(packet + sizeof(Packet)), 1);
     };
     for (std::size_t i = 0; i < std::min<std::size_t>(kAhead, size_); ++i) fetch(i);
     for (std::size_t i = 0; i < size_; ++i) {
