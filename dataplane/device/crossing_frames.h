@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 #include "dataplane/base/time.h"
 #include "dataplane/device/near_frames.h"
@@ -18,11 +18,9 @@ class alignas(128) CrossingFrames {
  public:
   // `to`: of the receiver; `next`: its next instant, which the frame may lower.
   void push(NearFrames* to, Instant* next, const NearFrame& frame) {
-    if (size_ == capacity_) [[unlikely]]
-      grow();
-    frames_[size_++] = {to, next, frame};
+    frames_.push_back({to, next, frame});  // keeps the room of earlier windows
   }
-  std::size_t size() const noexcept { return size_; }
+  std::size_t size() const noexcept { return frames_.size(); }
 
   // Hands all to their receivers, in the order of the pushes.
   void deliver() {
@@ -34,14 +32,14 @@ class alignas(128) CrossingFrames {
       __builtin_prefetch(c.frame.frame.packet, 1);
       __builtin_prefetch(reinterpret_cast<const void*>(packet + sizeof(Packet)), 1);
     };
-    for (std::size_t i = 0; i < std::min<std::size_t>(kAhead, size_); ++i) fetch(i);
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (i + kAhead < size_) fetch(i + kAhead);
+    for (std::size_t i = 0; i < std::min(kAhead, frames_.size()); ++i) fetch(i);
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      if (i + kAhead < frames_.size()) fetch(i + kAhead);
       const Crossing& c = frames_[i];
       c.to->push(c.frame.frame, c.frame.port, c.frame.kind);
       if (c.frame.frame.effect < *c.next) *c.next = c.frame.frame.effect;
     }
-    size_ = 0;
+    frames_.clear();
   }
 
  private:
@@ -51,17 +49,7 @@ class alignas(128) CrossingFrames {
     NearFrame frame;
   };
 
-  [[gnu::noinline]] void grow() {
-    const std::uint32_t capacity = std::max(64u, capacity_ * 2);
-    auto frames = std::make_unique_for_overwrite<Crossing[]>(capacity);
-    std::copy_n(frames_.get(), size_, frames.get());
-    frames_ = std::move(frames);
-    capacity_ = capacity;
-  }
-
-  std::unique_ptr<Crossing[]> frames_;
-  std::uint32_t size_ = 0;
-  std::uint32_t capacity_ = 0;
+  std::vector<Crossing> frames_;
 };
 
 }  // namespace railyard
