@@ -104,7 +104,6 @@ class Device {
     std::int64_t denominator;
   };
   enum class Way { kSends, kReceives };  // as this device sees it; the device at the far end is told the other
-  // As a change: others are to avoid the device from now on, or no more. It goes on as before.
   // Frames that have come in at `port` so far. Only while the engine rests.
   std::uint64_t delivered(PortIndex port) const noexcept { return delivered_[port.index()].read(); }
   // Whether there is a signal at `port`, of a link that is not held down.
@@ -112,6 +111,7 @@ class Device {
   // Data packets lost on links to this device that were down or had a fault, and for want of a way here. Only while the
   // engine rests.
   const LossLog& losses() const noexcept { return losses_; }
+  // As a change: others are to avoid the device from now on, or no more. It goes on as before.
   void note_drained(Instant now, bool on);
   // A session of BFD has gone down, or up again, while the link is up.
   void note_bfd(Instant now, PortIndex port, bool up);
