@@ -39,7 +39,7 @@ KeptRuns::KeptRuns(std::filesystem::path folder, const std::string& option) : fo
 
 std::optional<std::filesystem::path> KeptRuns::file_of(const std::vector<std::string>& run) const {
   std::vector<std::string> sets;
-  std::string said = lab::version();
+  std::string said;
   for (std::size_t i = 1; i < run.size(); ++i) {
     said += "\n" + run[i];
     if (run[i] == "--set" && i + 1 < run.size()) sets.push_back(run[i + 1]);
@@ -51,16 +51,20 @@ std::optional<std::filesystem::path> KeptRuns::file_of(const std::vector<std::st
   }
   // What is no part of the digest, such as expectations.
   said += "\n" + all_of(run[0]);
-  return folder_ / fmt::format("{:016x}.json", hash_string(said));
+  return file_named_by(said);
 }
 
-std::optional<sweep::Ended> KeptRuns::read(const std::filesystem::path& file) {
+std::filesystem::path KeptRuns::file_named_by(const std::string& said) const {
+  return folder_ / fmt::format("{:016x}.json", hash_string(lab::version() + said));
+}
+
+std::optional<scheduler::Ended> KeptRuns::read(const std::filesystem::path& file) {
   const auto json = nlohmann::json::parse(all_of(file), nullptr, false);
   if (!json.is_object() || json.value("schema", "") != kSchema) return std::nullopt;
-  return sweep::Ended{0, json.value("exit_code", -1), json.value("report", ""), json.value("error", "")};
+  return scheduler::Ended{0, json.value("exit_code", -1), json.value("report", ""), json.value("error", ""), false};
 }
 
-void KeptRuns::keep(const std::filesystem::path& file, const sweep::Ended& ended) {
+void KeptRuns::keep(const std::filesystem::path& file, const scheduler::Ended& ended) {
   if (ended.exit_code != kOk && ended.exit_code != kUnverified && ended.exit_code != kMissed) return;
   ResultFile(file, "--resume")
       .write(nlohmann::ordered_json{{"schema", kSchema}, {"exit_code", ended.exit_code}, {"error", ended.error}, {"report", ended.output}}.dump() + "\n");

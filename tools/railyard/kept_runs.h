@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "control/sweep/processes.h"
+#include "control/scheduler/scheduler.h"
 
 namespace railyard::tools {
 
@@ -24,11 +24,14 @@ class KeptRuns {
   // loaded, and the run will say why.
   std::optional<std::filesystem::path> file_of(const std::vector<std::string>& run) const;
 
+  // The file of something else that all of `said` is known of, which holds the program's version too.
+  std::filesystem::path file_named_by(const std::string& said) const;
+
   // What a file says; nothing: it is not there, or it is not whole. Its index is 0.
-  static std::optional<sweep::Ended> read(const std::filesystem::path& file);
+  static std::optional<scheduler::Ended> read(const std::filesystem::path& file);
 
   // Keeps a run that has come to a report. Those that failed otherwise are tried again. Throws std::runtime_error.
-  static void keep(const std::filesystem::path& file, const sweep::Ended& ended);
+  static void keep(const std::filesystem::path& file, const scheduler::Ended& ended);
 
   const std::filesystem::path& folder() const noexcept { return folder_; }
 

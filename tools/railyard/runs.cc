@@ -1,17 +1,15 @@
 #include "tools/railyard/runs.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "control/sweep/processes.h"
+#include "control/scheduler/scheduler.h"
 #include "tools/railyard/commands.h"
-#include "tools/railyard/eta.h"
+#include "tools/railyard/count_progress.h"
 
 namespace railyard::tools {
 namespace {
@@ -37,7 +35,7 @@ bool is_only_unfinished(const nlohmann::ordered_json& report) {
 }
 
 // `report`: what it printed.
-std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report) {
+std::string failure_of(const scheduler::Ended& ended, nlohmann::ordered_json& report) {
   if (ended.exit_code == kUnbalanced) return "packet accounting does not balance";
   if (ended.exit_code != kOk && ended.exit_code != kUnverified && ended.exit_code != kMissed)
     return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
@@ -83,7 +81,7 @@ std::vector<std::string> missed(const nlohmann::ordered_json& report) {
 }
 
 void run_all(const std::vector<std::vector<std::string>>& runs, const HowToRun& how, const std::function<void(RunResult)>& done) {
-  const auto hand_over = [&](std::size_t index, const sweep::Ended& ended) {
+  const auto hand_over = [&](std::size_t index, const scheduler::Ended& ended) {
     RunResult result{index, ended.exit_code, {}, {}};
     result.failure = failure_of(ended, result.report);
     done(std::move(result));
@@ -104,21 +102,13 @@ void run_all(const std::vector<std::vector<std::string>>& runs, const HowToRun& 
     number.push_back(i);
     file.push_back(std::move(kept_at));
   }
-  const std::string kept_text =
-      commands.size() < runs.size() ? fmt::format(", {} stored before", runs.size() - commands.size()) : "";
-  std::size_t ended_runs = 0;
-  const auto began = std::chrono::steady_clock::now();
-  sweep::run_all(commands, how.parallel != 0 ? how.parallel : std::max(1u, std::thread::hardware_concurrency()), [&](sweep::Ended ended) {
-    if (how.shows) {
-      ++ended_runs;
-      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      fmt::print(stderr, "\r  {} of {} runs{}{}   ", ended_runs, commands.size(), kept_text,
-                 time_left_text(elapsed * static_cast<double>(commands.size() - ended_runs) / static_cast<double>(ended_runs)));
-    }
+  CountProgress progress("runs", commands.size(), runs.size() - commands.size(), how.shows);
+  scheduler::run_all(commands, {.parallel = how.parallel, .seconds = 0}, [&](const scheduler::Ended& ended) {
+    progress.one_more();
     if (const auto& where = file[ended.index]) KeptRuns::keep(*where, ended);
     hand_over(number[ended.index], ended);
+    return true;
   });
-  if (how.shows) fmt::print(stderr, "\r{:60}\r", "");
 }
 
 }  // namespace railyard::tools

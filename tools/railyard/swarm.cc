@@ -1,12 +1,12 @@
 // `railyard swarm`: random labs with random faults, many of them; what must hold is looked at all along.
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,9 +18,10 @@
 #include "control/swarm/coverage.h"
 #include "control/swarm/generated_lab.h"
 #include "control/swarm/shrink.h"
-#include "control/swarm/workers.h"
+#include "control/swarm/tries.h"
 #include "tools/railyard/commands.h"
-#include "tools/railyard/eta.h"
+#include "tools/railyard/count_progress.h"
+#include "tools/railyard/kept_runs.h"
 #include "tools/railyard/planted_bug_option.h"
 #include "tools/railyard/write_file.h"
 
@@ -36,6 +37,7 @@ struct Options {
   std::string write;
   std::string lab;
   std::string planted;
+  std::string resume;
   bool bars = false;
   bool keep_going = false;
   bool json = false;
@@ -93,8 +95,7 @@ struct Smallest {
   swarm::Outcome outcome;
 };
 
-Smallest make_smaller(swarm::Workers& workers, const swarm::GeneratedLab& lab, const swarm::Outcome& failed,
-                      const std::vector<std::string>& only) {
+Smallest make_smaller(const swarm::GeneratedLab& lab, const swarm::Outcome& failed, const std::vector<std::string>& only) {
   const std::set<std::string> given = left_out(lab, only);
   const std::string rule = failed.violations.front().rule;
   Smallest s{{}, {}, failed};
@@ -107,7 +108,7 @@ Smallest make_smaller(swarm::Workers& workers, const swarm::GeneratedLab& lab, c
     std::vector<std::string> kept = faults;
     kept.insert(kept.end(), traffic.begin(), traffic.end());
     if (traffic.empty()) return false;
-    const swarm::Outcome o = workers.run({lab.seed, left_out(lab, kept), {}});
+    const swarm::Outcome o = swarm::try_one({lab.seed, left_out(lab, kept), {}});
     if (!o.failed(rule)) return false;
     s.outcome = o;
     return true;
@@ -164,8 +165,35 @@ nlohmann::ordered_json json_of(const swarm::GeneratedLab& lab, const Smallest& s
   return j;
 }
 
-int run_file(const Options& o, swarm::Workers& workers) {
-  const swarm::Outcome outcome = workers.run({0, {}, spec::read_file(o.lab)});
+// --resume: what came of seeds before.
+class StoredSeeds {
+ public:
+  explicit StoredSeeds(const Options& o) : kept_(kept_runs(o.resume)), planted_(o.planted) {}
+
+  std::optional<swarm::Outcome> find(const swarm::Task& task) const {
+    const auto before = kept_ ? KeptRuns::read(file_of(task)) : std::nullopt;
+    if (!before) return std::nullopt;
+    swarm::Outcome outcome = swarm::Outcome::from_json(before->output);
+    outcome.seed = task.seed;
+    return outcome;
+  }
+  // Not what may come out otherwise another time.
+  void keep(const swarm::Task& task, const swarm::Outcome& outcome) const {
+    if (kept_ && !outcome.failed("crash") && !outcome.failed("time"))
+      KeptRuns::keep(file_of(task), {0, kOk, outcome.json(), {}, false});
+  }
+
+ private:
+  std::filesystem::path file_of(const swarm::Task& task) const {
+    return kept_->file_named_by(fmt::format("\nswarm {} without {} planted {}", task.seed, fmt::join(task.without, ","), planted_));
+  }
+
+  std::optional<KeptRuns> kept_;
+  std::string planted_;
+};
+
+int run_file(const Options& o) {
+  const swarm::Outcome outcome = swarm::try_one({0, {}, spec::read_file(o.lab)});
   if (o.json) std::puts(outcome.json().c_str());
   for (const swarm::Violation& v : outcome.violations)
     if (!o.json) fmt::print("{}: {}\n", v.rule, v.what);
@@ -177,8 +205,7 @@ int run_file(const Options& o, swarm::Workers& workers) {
 
 int run(const Options& o) {
   const Range range = parse_range(o.seeds);
-  swarm::Workers workers(o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency()));
-  if (!o.lab.empty()) return run_file(o, workers);
+  if (!o.lab.empty()) return run_file(o);
   if (!o.write.empty() || !o.only.empty()) {
     if (range.first != range.last)
       throw CLI::ValidationError("--seeds", "--only and --write need a single seed; expected one number");
@@ -193,22 +220,30 @@ int run(const Options& o) {
     if (seed == range.last) break;
   }
 
-  const bool shows = !o.json && isatty(STDERR_FILENO) != 0;
   swarm::Coverage coverage;
   std::vector<swarm::Outcome> failed;
-  const auto began = std::chrono::steady_clock::now();
-  workers.run(tasks, [&](swarm::Outcome outcome) {
+  const auto add = [&](swarm::Outcome outcome) {
     coverage.add(outcome);
-    if (shows && coverage.seeds() % 10 == 0) {
-      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      const auto done = static_cast<double>(coverage.seeds());
-      fmt::print(stderr, "\r  {} of {} seeds{}   ", coverage.seeds(), tasks.size(),
-                 time_left_text(elapsed * (static_cast<double>(tasks.size()) - done) / done));
-    }
     if (outcome.failed()) failed.push_back(std::move(outcome));
     return failed.empty() || o.keep_going;
-  });
-  if (shows) fmt::print(stderr, "\r{:60}\r", "");
+  };
+  const StoredSeeds stored(o);
+  std::vector<swarm::Task> open;
+  for (swarm::Task& task : tasks) {
+    auto before = stored.find(task);
+    if (!before)
+      open.push_back(std::move(task));
+    else if (!add(std::move(*before)))
+      break;
+  }
+  if (failed.empty() || o.keep_going) {
+    CountProgress progress("seeds", open.size(), tasks.size() - open.size(), !o.json && isatty(STDERR_FILENO) != 0);
+    swarm::try_all(open, o.jobs, [&](std::size_t index, swarm::Outcome outcome) {
+      progress.one_more();
+      stored.keep(open[index], outcome);
+      return add(std::move(outcome));
+    });
+  }
 
   std::ranges::sort(failed, {}, &swarm::Outcome::seed);
   const std::vector<std::string> missed = o.bars && failed.empty() ? coverage.missed({}) : std::vector<std::string>{};
@@ -217,7 +252,7 @@ int run(const Options& o) {
   report["failed"] = nlohmann::json::array();
   for (const swarm::Outcome& f : failed) {
     const swarm::GeneratedLab lab = swarm::generate(f.seed);
-    const Smallest smallest = make_smaller(workers, lab, f, o.only);
+    const Smallest smallest = make_smaller(lab, f, o.only);
     if (o.json)
       report["failed"].push_back(json_of(lab, smallest, o));
     else
@@ -249,6 +284,7 @@ void add_swarm(CLI::App* command, int& exit_code) {
   command->add_flag("--bars", o->bars, "Also fail if the seeds cover too little: hops, XOFF, drops, faults");
   command->add_flag("--keep-going", o->keep_going, "Continue after a seed that fails");
   command->add_flag("--json", o->json, "Print the outcome as JSON");
+  add_resume_option(*command, o->resume);
   add_planted_bug_option(*command, o->planted);
   command->footer(
       "A seed is a fabric with classes, traffic and faults. While faults are active: packet accounting balances, "

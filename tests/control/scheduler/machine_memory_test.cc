@@ -1,11 +1,11 @@
-#include "control/sweep/machine_memory.h"
+#include "control/scheduler/machine_memory.h"
 
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace railyard::sweep {
+namespace railyard::scheduler {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
@@ -41,4 +41,4 @@ TEST(MemoryRoom, BeforeAnyHasEndedHalfOfTheMachineMustBeFree) {
 }
 
 }  // namespace
-}  // namespace railyard::sweep
+}  // namespace railyard::scheduler

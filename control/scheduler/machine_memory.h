@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-namespace railyard::sweep {
+namespace railyard::scheduler {
 
 struct MachineMemory {
   std::uint64_t total = 0;      // octets
@@ -33,4 +33,4 @@ class MemoryRoom {
   std::uint64_t most_ = 0;
 };
 
-}  // namespace railyard::sweep
+}  // namespace railyard::scheduler

@@ -1,4 +1,4 @@
-#include "control/sweep/machine_memory.h"
+#include "control/scheduler/machine_memory.h"
 
 #include <algorithm>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace railyard::sweep {
+namespace railyard::scheduler {
 
 MachineMemory MachineMemory::now() {
   MachineMemory memory;
@@ -37,4 +37,4 @@ bool MemoryRoom::for_one_more(const MachineMemory& memory, std::span<const std::
   return memory.available >= needed;
 }
 
-}  // namespace railyard::sweep
+}  // namespace railyard::scheduler

@@ -1,7 +1,6 @@
-#include "control/swarm/workers.h"
+#include "control/swarm/tries.h"
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@ std::vector<Task> seeds(std::uint64_t first, std::uint64_t last) {
 
 std::vector<std::string> outcomes(std::size_t processes, const std::vector<Task>& tasks) {
   std::vector<Outcome> all;
-  Workers(processes).run(tasks, [&](Outcome o) {
+  try_all(tasks, processes, [&](std::size_t, Outcome o) {
     all.push_back(std::move(o));
     return true;
   });
@@ -28,21 +27,21 @@ std::vector<std::string> outcomes(std::size_t processes, const std::vector<Task>
   return lines;
 }
 
-TEST(Workers, AnyNumberOfProcessesHasTheSameOutcome) {
+TEST(Tries, AnyNumberOfProcessesHasTheSameOutcome) {
   const std::vector<Task> tasks = seeds(1, 7);
   const std::vector<std::string> one = outcomes(1, tasks);
   EXPECT_EQ(one.size(), 7u);
   EXPECT_EQ(outcomes(3, tasks), one);
 }
 
-TEST(Workers, TheyStopWhenTold) {
+TEST(Tries, TheyStopWhenTold) {
   std::size_t n = 0;
-  Workers(1).run(seeds(1, 100), [&](const Outcome&) { return ++n < 3; });
+  try_all(seeds(1, 100), 1, [&](std::size_t, const Outcome&) { return ++n < 3; });
   EXPECT_EQ(n, 3u);
 }
 
-TEST(Workers, AFabricFileThatIsNone) {
-  const Outcome bad = Workers(1).run({2, {}, "name: x\nrun: ["});
+TEST(Tries, AFabricFileThatIsNone) {
+  const Outcome bad = try_one({2, {}, "name: x\nrun: ["});
   EXPECT_TRUE(bad.failed("spec"));
   EXPECT_EQ(bad.seed, 2u);
 }
@@ -55,18 +54,17 @@ std::vector<pid_t> children() {
   return pids;
 }
 
-TEST(Workers, AProcessThatEndsTakesItsTaskAlongAndNoOther) {
-  Workers workers(1);
-  EXPECT_FALSE(workers.run({1, {}, {}}).failed());
-  ASSERT_EQ(children().size(), 1u);
-  kill(children().front(), SIGSEGV);
-  const Outcome gone = workers.run({2, {}, {}});
-  EXPECT_TRUE(gone.failed("crash"));
-  EXPECT_EQ(gone.seed, 2u);
-  EXPECT_FALSE(workers.run({3, {}, {}}).failed());
+TEST(Tries, ASeedWhoseProcessDiesHasFailed) {
+  const Outcome crashed = outcome_of({.index = 0, .exit_code = -1, .output = {}, .error = "ended by Aborted: wrong", .late = false});
+  ASSERT_TRUE(crashed.failed("crash"));
+  EXPECT_EQ(crashed.violations.front().what, "ended by Aborted: wrong");
+  const Outcome ended = outcome_of({.index = 0, .exit_code = 3, .output = {}, .error = "no memory", .late = false});
+  ASSERT_TRUE(ended.failed("crash"));
+  EXPECT_EQ(ended.violations.front().what, "ended with 3: no memory");
+  EXPECT_TRUE(outcome_of({.index = 0, .exit_code = -1, .output = {}, .error = "not finished after 120 s", .late = true}).failed("time"));
 }
 
-TEST(Workers, NoneIsLeftBehind) {
+TEST(Tries, NoneIsLeftBehind) {
   { EXPECT_EQ(outcomes(2, seeds(1, 4)).size(), 4u); }
   EXPECT_TRUE(children().empty());
 }
