@@ -14,16 +14,18 @@ class StateArchive;
 
 // Values below 2^(kUnitBits + kSubBits) are counted to the unit of 2^kUnitBits, larger ones to within 1 / 2^kSubBits
 // (1.6 %) of themselves; count, sum, min and max are exact. The caller's unit is the histogram's; latencies are
-// recorded in picoseconds. Memory is touched only where values fall.
+// recorded in picoseconds. There is memory for the powers of two between the smallest and the largest value only: half a KiB
+// each, so that a thousand flows do not cost a thousand full histograms, nor as many pages.
 class Histogram {
  public:
   static constexpr unsigned kSubBits = 6;
   static constexpr unsigned kUnitBits = 8;
 
   void record(std::uint64_t value) noexcept {
-    if (buckets_ == nullptr) [[unlikely]]
-      allocate();
-    ++buckets_[bucket_of(value)];
+    const std::uint32_t bucket = bucket_of(value);
+    if (bucket - first_ >= size_) [[unlikely]]
+      cover(bucket, bucket);
+    ++buckets_[bucket - first_];
     ++count_;
     sum_ += value;
     if (value < min_) min_ = value;
@@ -32,7 +34,8 @@ class Histogram {
 
   // `value` will be recorded soon.
   void prefetch(std::uint64_t value) const noexcept {
-    if (buckets_ != nullptr) __builtin_prefetch(&buckets_[bucket_of(value)], 1);
+    const std::uint32_t place = bucket_of(value) - first_;
+    if (place < size_) __builtin_prefetch(&buckets_[place], 1);
   }
 
   std::uint64_t count() const noexcept { return count_; }
@@ -56,16 +59,15 @@ class Histogram {
 
   Histogram() = default;
   Histogram(const Histogram& other) { merge(other); }
-  Histogram(Histogram&&) noexcept = default;
-  Histogram& operator=(const Histogram& other) { return *this = Histogram(other); }
-  Histogram& operator=(Histogram&&) noexcept = default;
+  Histogram(Histogram&& other) noexcept { swap(other); }
+  Histogram& operator=(Histogram other) noexcept {
+    swap(other);
+    return *this;
+  }
+  void swap(Histogram& other) noexcept;
 
  private:
   static constexpr unsigned kSubBuckets = 1u << kSubBits;
-  static constexpr unsigned kBuckets = (64 - kUnitBits - kSubBits + 1) * kSubBuckets;
-  struct Free {
-    void operator()(std::uint64_t* p) const noexcept;
-  };
 
   static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
     const std::uint64_t units = value >> kUnitBits;
@@ -74,9 +76,12 @@ class Histogram {
     return ((shift + 1) << kSubBits) + static_cast<std::uint32_t>((units >> shift) & (kSubBuckets - 1));
   }
   static std::uint64_t highest_in(std::uint32_t bucket) noexcept;
-  void allocate() noexcept;
+  // Makes room for these and all between; whole powers of two.
+  void cover(std::uint32_t first, std::uint32_t last) noexcept;
 
-  std::unique_ptr<std::uint64_t[], Free> buckets_;
+  std::unique_ptr<std::uint64_t[]> buckets_;
+  std::uint32_t first_ = 0;  // bucket that buckets_ begins with
+  std::uint32_t size_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t min_ = ~std::uint64_t{0};
   std::uint64_t max_ = 0;
