@@ -120,9 +120,17 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
 
   const Duration load = loaded.empty() ? now - Instant{} : loaded.front().at - Instant{};
   r.load.to_ns = nanoseconds(load);
+  r.steady_pauses = steady_pauses(warm, loaded.empty() ? devices : loaded, [&](std::size_t d, std::size_t p) {
+    return lab.peer_name({DeviceId{static_cast<std::uint32_t>(d)}, PortIndex{static_cast<std::uint16_t>(p)}});
+  });
+  r.audit = audit(lab, devices);
+  // Counters of a large lab take much memory: those of ports are moved into the report.
+  std::size_t ports = 0;
+  for (const DeviceCounters& c : devices) ports += c.ports.size();
+  r.ports.reserve(ports);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceId id{static_cast<std::uint32_t>(d)};
-    const DeviceCounters& c = devices[d];
+    DeviceCounters& c = devices[d];
     if (lab.is_switch(id))
       r.peak_buffer_bytes =
           std::max(r.peak_buffer_bytes,
@@ -139,14 +147,14 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
       port.rate_bps = lab.rate(ref).bps;
       port.slot_bps = slot_bps(lab, id, p);
       port.propagation = lab.delay(ref);
-      port.counters = c.ports[p];
-      const DeviceCounters& under_load = loaded.empty() ? c : loaded[d];
-      port.utilisation = utilisation(under_load.ports[p], port.rate_bps, lab.framing(ref), load);
+      port.counters = std::move(c.ports[p]);
+      const PortCounters& under_load = loaded.empty() ? port.counters : loaded[d].ports[p];
+      port.utilisation = utilisation(under_load, port.rate_bps, lab.framing(ref), load);
       for (std::size_t k = 0; k < kPriorities && load > Duration{}; ++k) {
-        port.pause_share[k] = std::min(1.0, seconds(under_load.ports[p].classes[k].paused) / seconds(load));
-        port.stall_share[k] = std::min(1.0, seconds(under_load.ports[p].classes[k].stalled) / seconds(load));
+        port.pause_share[k] = std::min(1.0, seconds(under_load.classes[k].paused) / seconds(load));
+        port.stall_share[k] = std::min(1.0, seconds(under_load.classes[k].stalled) / seconds(load));
       }
-      if (port.is_switch) r.engine.packet_hops += c.ports[p].tx_packets();
+      if (port.is_switch) r.engine.packet_hops += port.counters.tx_packets();
       r.ports.push_back(std::move(port));
     }
   }
@@ -155,10 +163,6 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
   r.bundles = bundle_reports(lab, r.ports);
   r.thresholds = effective_thresholds(lab.spec());
   r.lossless_drops = lossless_drops(lab, r.ports);
-  r.steady_pauses = steady_pauses(warm, loaded.empty() ? devices : loaded, [&](std::size_t d, std::size_t p) {
-    return lab.peer_name({DeviceId{static_cast<std::uint32_t>(d)}, PortIndex{static_cast<std::uint16_t>(p)}});
-  });
-  r.audit = audit(lab, devices);
   return r;
 }
 

@@ -24,16 +24,7 @@ void PortWatch::look(Port& p, Duration since) const {
   constexpr double kFrame = 9216;     // octets: the frame in transmission is in the depth, and counted as sent already
   const Device& device = lab_.fabric()[p.ref.device];
   const bool up = device.has_signal(p.ref.port);
-  std::uint64_t depth = 0, sent = 0;
-  Duration paused{};
-  bool held = false;
-  for (std::uint8_t k = 0; k < kPriorities; ++k) {
-    const QueueSample s = device.sample(p.ref.port, Priority{k});
-    depth += s.depth_octets;
-    sent += s.tx_octets;
-    paused += s.paused;
-    held |= device.paused_since(p.ref.port, Priority{k}) != Instant::never();
-  }
+  const auto [depth, sent, paused, held] = device.look(p.ref.port);
   if (p.up && !up) ++p.seen.downs;
   const double could = static_cast<double>(p.rate_bps) * seconds(since) / 8;
   const double owed = std::min(static_cast<double>(p.depth) - kFrame, could);

@@ -1,15 +1,14 @@
 // What one priority of one port has counted, as plain numbers.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
-#include "dataplane/base/drop_reason.h"
 #include "dataplane/base/time.h"
+#include "dataplane/device/drop_counts.h"
 
 namespace railyard {
 
-using DropCounts = std::array<std::uint64_t, kDropReasons>;
+class StateArchive;
 
 // One priority of one port. Octets are of frames with FCS.
 struct ClassCounters {
@@ -41,6 +40,10 @@ struct ClassCounters {
   std::uint64_t max_headroom_cells = 0;
   DropCounts drops{};
   DropCounts rdma_drops{};  // of these, frames of RoCEv2 and UET; not those of traffic generators
+
+  bool operator==(const ClassCounters&) const = default;
 };
+
+void exchange(StateArchive& archive, ClassCounters& counters);
 
 }  // namespace railyard

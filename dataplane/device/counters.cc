@@ -1,7 +1,6 @@
 #include "dataplane/device/counters.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "dataplane/base/state_archive.h"
 
@@ -20,10 +19,6 @@ std::uint64_t over_ports(const DeviceCounters& device, Of of) noexcept {
   std::uint64_t sum = 0;
   for (const PortCounters& p : device.ports) sum += of(p);
   return sum;
-}
-
-std::uint64_t total(const DropCounts& drops) noexcept {
-  return std::accumulate(drops.begin(), drops.end(), std::uint64_t{0});
 }
 
 }  // namespace
@@ -50,7 +45,7 @@ std::uint64_t PortCounters::tx_octets() const noexcept {
   return over_classes(*this, [](const ClassCounters& c) { return c.tx_octets; });
 }
 std::uint64_t PortCounters::dropped() const noexcept {
-  return total(drops) + over_classes(*this, [](const ClassCounters& c) { return total(c.drops); });
+  return drops.total() + over_classes(*this, [](const ClassCounters& c) { return c.drops.total(); });
 }
 
 std::uint64_t DeviceCounters::received() const noexcept {
@@ -61,6 +56,14 @@ std::uint64_t DeviceCounters::sent() const noexcept {
 }
 std::uint64_t DeviceCounters::dropped() const noexcept {
   return over_ports(*this, [](const PortCounters& p) { return p.dropped(); });
+}
+
+void exchange(StateArchive& archive, ClassCounters& c) {
+  archive(c.rx_packets, c.rx_octets, c.tx_packets, c.tx_octets, c.ecn_marked, c.trimmed, c.xoff_sent, c.xon_sent,
+          c.xoff_received, c.xon_received, c.pfc_not_enabled, c.paused, c.stalled, c.storms_detected, c.storms_restored,
+          c.first_ce, c.first_xoff, c.depth_octets, c.max_depth_octets, c.ingress_cells, c.max_ingress_cells,
+          c.headroom_cells, c.max_headroom_cells, c.drops, c.rdma_drops);
+  static_assert(sizeof(ClassCounters) == 25 * sizeof(std::uint64_t), "all of them are here");
 }
 
 // Most classes of most ports have counted nothing.

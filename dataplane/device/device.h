@@ -24,6 +24,7 @@
 #include "dataplane/device/link_retry.h"
 #include "dataplane/device/loss_log.h"
 #include "dataplane/device/near_frames.h"
+#include "dataplane/device/port_look.h"
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/queued_frame.h"
 #include "dataplane/device/tap.h"
@@ -195,6 +196,9 @@ class Device {
                             : queue_sample(port, priority);
   }
 
+  // A port at done(). Only while the engine rests.
+  PortLook look(PortIndex port) const { return told_ != nullptr ? told_look(port) : port_look(port); }
+
   // ---- Fabrics that several processes run, each a part of the devices (run/parts.h)
 
   // Another process advances it. Before anything runs.
@@ -273,6 +277,7 @@ class Device {
   virtual QueueSample queue_sample(PortIndex port, Priority priority) const {
     return static_cast<void>(port), static_cast<void>(priority), QueueSample{};
   }
+  virtual PortLook port_look(PortIndex port) const { return static_cast<void>(port), PortLook{}; }
   // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.
   virtual void count_live(DeviceCounters& counters) const = 0;
   virtual void count_rest(DeviceCounters& counters) const = 0;
@@ -358,6 +363,8 @@ class Device {
     std::vector<Instant> paused_since;  // by port and class
     std::vector<QueueSample> samples;
   };
+
+  PortLook told_look(PortIndex port) const;
 
   struct Scheduled {
     Instant at;

@@ -42,6 +42,18 @@ void Device::exchange_queues(StateArchive& archive) {
   }
 }
 
+PortLook Device::told_look(PortIndex port) const {
+  PortLook look;
+  for (std::uint8_t k = 0; k < kPriorities; ++k) {
+    const QueueSample s = sample(port, Priority{k});
+    look.depth_octets += s.depth_octets;
+    look.tx_octets += s.tx_octets;
+    look.paused += s.paused;
+    look.held |= paused_since(port, Priority{k}) != Instant::never();
+  }
+  return look;
+}
+
 void Device::exchange_figures(StateArchive& archive, Figures which) {
   archive(done_);
   if ((which & (kQueueFigures | kPauseFigures)) != 0) exchange_queues(archive);

@@ -26,10 +26,10 @@ class DropCounters {
 
   // Whether anything was ever counted.
   bool any() const noexcept { return counters_.load(std::memory_order_acquire) != nullptr; }
-  DropCounts read() const noexcept {
-    DropCounts out{};
+  DropCounts read() const {
+    DropCounts out;
     if (const Counters* const all = counters_.load(std::memory_order_acquire))
-      for (std::size_t r = 0; r < kDropReasons; ++r) out[r] = (*all)[r].read();
+      for (std::size_t r = 0; r < kDropReasons; ++r) out.of(r) = (*all)[r].read();
     return out;
   }
 

@@ -20,6 +20,7 @@
 #include "dataplane/device/pause_state.h"
 #include "dataplane/device/pfc_sender.h"
 #include "dataplane/device/port_credits.h"
+#include "dataplane/device/port_look.h"
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/queued_frame.h"
 #include "dataplane/device/scheduler.h"
@@ -372,6 +373,16 @@ class alignas(64) EgressPort {
     s.xoff_sent = pfc_.xoff_sent(p);
     s.paused = pause_.paused_time(p, now);
     return s;
+  }
+  PortLook look(Instant now) const noexcept {
+    PortLook look;
+    for (std::uint8_t k = 0; k < kPriorities; ++k) {
+      look.depth_octets += queues_[k].depth.read();
+      look.tx_octets += queues_[k].tx_octets.read();
+      look.paused += pause_.paused_time(Priority{k}, now);
+      look.held |= held_since(Priority{k}, now) != Instant::never();
+    }
+    return look;
   }
   // How long the first frames of a class have waited for credits in all.
   Duration stalled_time(Priority p, Instant now) const noexcept {

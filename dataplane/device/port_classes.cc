@@ -1,18 +1,14 @@
 #include "dataplane/device/port_classes.h"
 
-#include <cstring>
-#include <type_traits>
-
 namespace railyard {
 
 const ClassCounters& PortClasses::nothing() noexcept {
-  static constexpr ClassCounters kNothing{};
+  static const ClassCounters kNothing{};
   return kNothing;
 }
 
 void PortClasses::set(std::size_t priority, const ClassCounters& counters) {
-  static_assert(std::has_unique_object_representations_v<ClassCounters>, "compared octet by octet");
-  if (!has(priority) && std::memcmp(&counters, &nothing(), sizeof counters) == 0) return;
+  if (!has(priority) && counters == nothing()) return;
   (*this)[priority] = counters;
 }
 

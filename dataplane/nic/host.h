@@ -119,6 +119,7 @@ class Host final : public Device {
   QueueSample queue_sample(PortIndex port, Priority priority) const override {
     return nics_[port.index()].egress.sample(priority, done());
   }
+  PortLook port_look(PortIndex port) const override { return nics_[port.index()].egress.look(done()); }
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;
 

@@ -28,8 +28,8 @@ void Host::count_live(DeviceCounters& c) const {
       nic.egress.count_live(Priority{k}, o);
       o.rx_packets = nic.received[k].packets.read();
       o.rx_octets = nic.received[k].octets.read();
-      if (nic.class_drops[k].any()) o.drops = nic.class_drops[k].read();
-      if (nic.rdma_drops[k].any()) o.rdma_drops = nic.rdma_drops[k].read();
+      o.drops = nic.class_drops[k].read();
+      o.rdma_drops = nic.rdma_drops[k].read();
       out.classes.set(k, o);
     }
   }

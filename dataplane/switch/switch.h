@@ -167,6 +167,7 @@ class Switch final : public Device {
   void exchange_more(StateArchive& archive, Figures which) override;
   Instant class_paused_since(PortIndex port, Priority priority) const override;
   QueueSample queue_sample(PortIndex port, Priority priority) const override;
+  PortLook port_look(PortIndex port) const override { return egress_[port.index()].look(done()); }
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;
 

@@ -39,8 +39,8 @@ void Switch::count_live(DeviceCounters& c) const {
       o.ecn_marked = queues_[i].marked.read();
       o.rx_packets = groups_[i].rx_packets.read();
       o.rx_octets = groups_[i].rx_octets.read();
-      if (drops_by_class_[i].any()) o.drops = drops_by_class_[i].read();
-      if (rdma_drops_by_class_[i].any()) o.rdma_drops = rdma_drops_by_class_[i].read();
+      o.drops = drops_by_class_[i].read();
+      o.rdma_drops = rdma_drops_by_class_[i].read();
       o.trimmed = history_[i].trimmed.read();
       o.storms_detected = history_[i].storms_detected.read();
       o.storms_restored = history_[i].storms_restored.read();
@@ -51,8 +51,7 @@ void Switch::count_live(DeviceCounters& c) const {
   for (const Mmu::Group& g : groups_) c.buffer_cells += g.held.read();
   // What the switch made itself and then dropped belongs to no port; it is shown with the first.
   for (std::size_t k = 0; k < kPriorities; ++k) {
-    const DropCounts own = drops_by_class_[ports() * kPriorities + k].read();
-    for (std::size_t r = 0; r < kDropReasons; ++r) c.ports[0].drops[r] += own[r];
+    c.ports[0].drops.add(drops_by_class_[ports() * kPriorities + k].read());
   }
 }
 

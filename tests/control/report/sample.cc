@@ -75,7 +75,7 @@ Report sample() {
   dropping.tx_packets = 900;
   dropping.tx_octets = 3'745'800;
   dropping.max_depth_octets = 500'000;
-  dropping.drops[static_cast<std::size_t>(DropReason::kEgressFull)] = 100;
+  dropping.drops.of(static_cast<std::size_t>(DropReason::kEgressFull)) = 100;
   PortReport leaf_to_h2 = bottleneck;
   leaf_to_h2.port = 2;
   leaf_to_h2.peer = "h2:1";

@@ -88,7 +88,7 @@ TEST(Text, WithoutAnyQueueSaysSoInOneLine) {
 TEST(Text, AShallowQueueWithDropsIsOfInterest) {
   Report r;
   r.ports = {quiet_port(1)};
-  r.ports[0].counters.classes[3].drops[static_cast<std::size_t>(DropReason::kEgressFull)] = 1;
+  r.ports[0].counters.classes[3].drops.of(static_cast<std::size_t>(DropReason::kEgressFull)) = 1;
   EXPECT_THAT(r.text(), HasSubstr("  leaf2:1        h9:1"));
 }
 

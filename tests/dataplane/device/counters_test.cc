@@ -20,8 +20,8 @@ TEST(DeviceCounters, SumsOverPortsAndClasses) {
   c.ports[0].tx_control = 1;
   c.ports[1].delivered = 3;
   c.ports[1].classes[0].tx_packets = 5;
-  c.ports[1].classes[0].drops[static_cast<std::size_t>(DropReason::kEgressFull)] = 2;
-  c.ports[1].drops[static_cast<std::size_t>(DropReason::kBadMacControl)] = 1;
+  c.ports[1].classes[0].drops.of(static_cast<std::size_t>(DropReason::kEgressFull)) = 2;
+  c.ports[1].drops.of(static_cast<std::size_t>(DropReason::kBadMacControl)) = 1;
   EXPECT_EQ(c.ports[0].rx_packets(), 11u);
   EXPECT_EQ(c.ports[0].rx_octets(), 1064u);
   EXPECT_EQ(c.ports[0].tx_packets(), 6u);
@@ -39,11 +39,11 @@ TEST(DeviceCounters, BalanceIsReceivedAndGeneratedAgainstAllThatBecameOfThem) {
   c.generated = 3;
   c.ports[0].classes[0].tx_packets = 6;
   c.consumed = 4;
-  c.ports[0].classes[1].drops[0] = 1;
+  c.ports[0].classes[1].drops.of(0) = 1;
   c.queued = 2;
   EXPECT_TRUE(c.balanced());  // 10 + 3 = 6 + 4 + 1 + 2
   for (std::uint64_t* part : {&c.ports[0].delivered, &c.generated, &c.ports[0].classes[0].tx_packets, &c.consumed,
-                              &c.ports[0].classes[1].drops[0], &c.queued}) {
+                              &c.ports[0].classes[1].drops.of(0), &c.queued}) {
     ++*part;
     EXPECT_FALSE(c.balanced());
     --*part;
