@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dataplane/base/state_archive.h"
 #include "dataplane/device/drop_counters.h"
 
 namespace railyard {
@@ -61,7 +62,7 @@ TEST(PortClasses, AClassThatHasCountedNothingTakesNoMemory) {
   for (const ClassCounters& k : c) all += k.tx_packets;
   EXPECT_EQ(all, 7u);
   for (std::size_t k = 0; k < kPriorities; ++k) EXPECT_EQ(c.has(k), k == 3);
-  EXPECT_LE(sizeof(PortCounters), 1024u);
+  EXPECT_LE(sizeof(PortCounters), 256u);
 }
 
 TEST(PortClasses, ClassesAreInOrderWhicheverIsWrittenFirst) {
@@ -73,6 +74,41 @@ TEST(PortClasses, ClassesAreInOrderWhicheverIsWrittenFirst) {
   std::vector<std::uint64_t> found;
   for (const ClassCounters& k : c) found.push_back(k.rx_packets);
   EXPECT_EQ(found, (std::vector<std::uint64_t>{100, 11, 12, 13, 0, 0, 0, 0}));
+}
+
+TEST(DropCounts, ReadLikeAnArrayAndCopyWhatTheyHold) {
+  DropCounts some;
+  EXPECT_EQ(some[5], 0u);
+  EXPECT_EQ(some.total(), 0u);
+  some.of(5) += 3;
+  some.of(1) = 1;
+  DropCounts copy = some;
+  copy.of(5) = 10;
+  EXPECT_EQ(some[5], 3u);
+  EXPECT_EQ(copy.total(), 11u);
+  EXPECT_NE(copy, some);
+  some.add(copy);
+  some.add(DropCounts());
+  EXPECT_EQ(some[5], 13u);
+  EXPECT_EQ(some[1], 2u);
+  copy = DropCounts();
+  EXPECT_EQ(copy, DropCounts());
+  copy.of(2);  // memory, but nothing counted
+  EXPECT_EQ(copy, DropCounts());
+  EXPECT_EQ(sizeof(DropCounts), sizeof(void*));
+}
+
+TEST(DropCounts, AreToldToAnotherProcess) {
+  ClassCounters c{.tx_packets = 7};
+  c.rdma_drops.of(3) = 9;
+  StateArchive out;
+  exchange(out, c);
+  ClassCounters told{.rx_packets = 5};
+  told.drops.of(1) = 1;
+  StateArchive in{out.written()};
+  exchange(in, told);
+  EXPECT_EQ(told, c);
+  EXPECT_EQ(in.left(), 0u);
 }
 
 TEST(DropCounters, TakeMemoryWithTheFirstDrop) {

@@ -249,6 +249,29 @@ TEST_F(EgressPortTest, TheTimerIsForTheFirstOfTheClassesThatHaveSomething) {
 }
 
 // IEEE 802.1Q: a frame that has begun is finished.
+TEST_F(EgressPortTest, ALookIsWhatTheSamplesOfItsClassesAddUpTo) {
+  enqueue(kZero, 1000);
+  start(0_ns);
+  enqueue(kThree, 500);
+  enqueue(kFour, 300);
+  port.pause(at(0_ns), bit(kThree), {0, 0, 0, 100});
+  const PortLook look = port.look(at(40_ns));
+  QueueSample all;
+  for (std::uint8_t k = 0; k < kPriorities; ++k) {
+    const QueueSample s = port.sample(Priority{k}, at(40_ns));
+    all.depth_octets += s.depth_octets;
+    all.tx_octets += s.tx_octets;
+    all.paused += s.paused;
+  }
+  EXPECT_EQ(look.depth_octets, 1800u);
+  EXPECT_EQ(look.depth_octets, all.depth_octets);
+  EXPECT_EQ(look.tx_octets, all.tx_octets);
+  EXPECT_EQ(look.paused, 40_ns);
+  EXPECT_EQ(look.paused, all.paused);
+  EXPECT_TRUE(look.held);
+  EXPECT_FALSE(port.look(at(10_us)).held);
+}
+
 TEST_F(EgressPortTest, APauseDoesNotStopTheFrameInTransmission) {
   enqueue(kThree, 1000);
   enqueue(kThree, 1000);
