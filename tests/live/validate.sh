@@ -128,7 +128,7 @@ fi
 cat >"$work/hosts.yaml" <<'END'
 name: hosts
 topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 1 }
-defaults: { link: { rate: 100Mbps, mtu: 1500 } }
+defaults: { link: { rate: 20Mbps, mtu: 1500 } }
 hosts: { default: { attach: namespace } }
 run: { clock: wall, memory: 256MiB }
 END

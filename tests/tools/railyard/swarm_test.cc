@@ -1,4 +1,8 @@
 // railyard swarm: what it prints, and how it ends.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -31,6 +35,31 @@ TEST_F(SwarmCommand, PrintsJson) {
   EXPECT_EQ(j["coverage"]["seeds"], 4);
   EXPECT_GT(j["coverage"]["median_hops"], 0);
   EXPECT_TRUE(j["failed"].empty());
+}
+
+TEST_F(SwarmCommand, GoesOnFromWhatIsStored) {
+  const auto stored = [this] {
+    return std::distance(std::filesystem::directory_iterator(folder_ / "seeds"), std::filesystem::directory_iterator());
+  };
+  const Outcome first = railyard({"swarm", "--seeds", "1-3", "--resume", "seeds"});
+  EXPECT_EQ(first.exit_code, kOk) << first.err;
+  EXPECT_EQ(stored(), 3);
+  EXPECT_EQ(railyard({"swarm", "--seeds", "1-3", "--resume", "seeds"}).out, first.out);
+  const Outcome more = railyard({"swarm", "--seeds", "1-5", "--resume", "seeds", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(more.out)["coverage"]["seeds"], 5);
+  EXPECT_EQ(stored(), 5);
+  // A stored seed is not run again: what is stored is what is told.
+  for (const auto& file : std::filesystem::directory_iterator(folder_ / "seeds")) {
+    std::ifstream in(file.path());
+    auto j = nlohmann::json::parse(in);
+    auto outcome = nlohmann::json::parse(j["report"].get<std::string>());
+    outcome["features"] = {"made-up"};
+    j["report"] = outcome.dump();
+    std::ofstream(file.path()) << j.dump();
+  }
+  EXPECT_THAT(railyard({"swarm", "--seeds", "1-5", "--resume", "seeds", "--json"}).out, HasSubstr("made-up"));
+  write("a-file", "");
+  EXPECT_THAT(railyard({"swarm", "--seeds", "1", "--resume", "a-file"}).err, HasSubstr("--resume: a-file is not a folder"));
 }
 
 TEST_F(SwarmCommand, ASeedAsAFabricFile) {
