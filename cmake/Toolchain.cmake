@@ -84,6 +84,14 @@ if(RAILYARD_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
                       -fno-tree-slp-vectorize -fuse-ld=lld-${clang_major} -Wl,--fat-lto-objects
                       "-Wl,--thinlto-cache-dir=${CMAKE_BINARY_DIR}/lto"
                       "SHELL:-Wl,-mllvm,-import-instr-limit=1000 -Wl,-mllvm,-inline-threshold=2000")
+  # What the program itself says of which paths are hot (tools/profile.sh).
+  if(RAILYARD_PROFILE STREQUAL "generate")
+    target_compile_options(railyard_dataplane_flags INTERFACE -fprofile-generate)
+    add_link_options(-fprofile-generate)
+  elseif(RAILYARD_PROFILE)
+    target_compile_options(railyard_dataplane_flags INTERFACE "-fprofile-use=${RAILYARD_PROFILE}" -Wno-profile-instr-unprofiled
+                           -Wno-profile-instr-out-of-date)
+  endif()
 elseif(RAILYARD_LTO)
   target_compile_options(railyard_dataplane_flags INTERFACE -flto=auto -ffat-lto-objects)
   target_link_options(railyard_program INTERFACE ${railyard_optimize} -flto=auto -march=x86-64-v2

@@ -14,6 +14,7 @@ packages_verbs=(ibverbs-utils perftest rdmacm-utils rdma-core python3-pyverbs uc
 packages_applications=(ibverbs-utils perftest ucx-utils openmpi-bin libopenmpi-dev libfabric-bin jq)  # quickstart.sh --applications
 packages_libfabric=(libfabric-bin openmpi-bin libopenmpi-dev)  # programs of libfabric through a live lab
 packages_clang=(clang-19 libclang-rt-19-dev)
+packages_profile=(llvm-19)  # tools/profile.sh
 packages_valgrind=(valgrind)  # tests/bench/instructions.py
 packages_bench=(dpdk-dev curl)
 packages_frr=(frr)  # switches with control: frr; without it these tests are skipped
