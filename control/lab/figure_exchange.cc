@@ -10,8 +10,9 @@
 
 namespace railyard::lab {
 
-FigureExchange::FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, const Parts& parts)
-    : lab_(lab), engine_(engine), faults_(faults), parts_(parts) {
+FigureExchange::FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, probes::Prober& prober,
+                               const Parts& parts)
+    : lab_(lab), engine_(engine), faults_(faults), prober_(prober), parts_(parts) {
   std::set<const TrafficGenerator*> known;
   const auto add = [&](TrafficGenerator* generator, const spec::PortName& nic) {
     if (generator != nullptr && known.insert(generator).second)
@@ -43,6 +44,7 @@ void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process
       if (is_at(c.nics[r])) c.ranks[r]->exchange_figures(archive);
   if (build::FlowTriggers* const triggers = lab_.triggers()) triggers->exchange_figures(archive, is_its);
   faults_.exchange_figures(archive, is_its);
+  prober_.exchange_figures(archive, is_its);
 }
 
 void FigureExchange::exchange() {
@@ -61,6 +63,7 @@ void FigureExchange::gather_for(const telemetry::Looks& looks) {
   const bool all = looks.next_reads(Reads::kAnything);
   const auto which = static_cast<Device::Figures>((looks.next_reads(Reads::kQueues) ? Device::kQueueFigures : 0u) |
                                                   (looks.next_reads(Reads::kPauses) ? Device::kPauseFigures : 0u));
+  if (!all && which == 0) return;
   const auto of_process = [&](StateArchive& archive, std::size_t process) {
     all ? exchange_figures(archive, process) : exchange_devices(archive, process, which);
   };
@@ -134,8 +137,6 @@ void check_runs_in_parts(const spec::Lab& lab) {
     throw std::invalid_argument(fmt::format("several processes: {}", what));
   };
   if (lab.run.clock != spec::Clock::kVirtual) refuse("run.clock is wall; expected virtual");
-  if (lab.probe) refuse("the lab has `probe`; expected a lab without probes");
-  if (lab.run.in_band) refuse("in-band telemetry (run.int, --int) is recorded by one process only");
   for (const spec::NodeSpec& node : lab.nodes) {
     if (node.agent) refuse(fmt::format("{} is an agent's host; expected built-in hosts", node.name));
     for (std::size_t n = 0; n < node.nics.size(); ++n)

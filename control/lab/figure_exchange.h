@@ -9,6 +9,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
+#include "control/probes/prober.h"
 #include "control/report/report.h"
 #include "control/telemetry/looks.h"
 #include "dataplane/run/engine.h"
@@ -22,9 +23,9 @@ namespace railyard::lab {
 class FigureExchange {
  public:
   // All of them outlive it.
-  FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, const Parts& parts);
+  FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, probes::Prober& prober, const Parts& parts);
 
-  // Devices, flows, collectives, faults, triggers: to all.
+  // Devices, flows, collectives, faults, triggers, trains of probes: to all.
   void exchange();
   // The same, and the packets in the fabric.
   void exchange_with_packets();
@@ -42,6 +43,7 @@ class FigureExchange {
   build::BuiltLab& lab_;
   Engine& engine_;
   fault::Faults& faults_;
+  probes::Prober& prober_;
   const Parts& parts_;
   struct Generator {
     TrafficGenerator* generator;
@@ -51,7 +53,7 @@ class FigureExchange {
 };
 
 // Throws std::invalid_argument for what one process alone can run: the wall clock, and labs in which something other
-// than flows and collectives of built-in hosts sends, or that are probed or record in-band telemetry.
+// than flows and collectives of built-in hosts sends.
 void check_runs_in_parts(const spec::Lab& lab);
 
 }  // namespace railyard::lab

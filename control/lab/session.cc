@@ -122,9 +122,9 @@ Session::Session(spec::Lab lab, SessionOptions options)
   engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_, parts_));
   faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
                                      : std::make_unique<fault::Faults>(*lab_, *engine_);
-  if (parts_) figures_ = std::make_unique<FigureExchange>(*lab_, *engine_, *faults_, parts_);
-  routing_ = std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_);
   prober_ = std::make_unique<probes::Prober>(*lab_);
+  if (parts_) figures_ = std::make_unique<FigureExchange>(*lab_, *engine_, *faults_, *prober_, parts_);
+  routing_ = std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_);
   if (lab_->spec().probe) rounds_ = std::make_unique<probes::Rounds>(*lab_, *prober_);
   engine_->wake_all();
   try {
@@ -135,7 +135,8 @@ Session::Session(spec::Lab lab, SessionOptions options)
     lab_->open_outputs();
     start_series();
     start_metrics();
-    int_ = std::make_unique<telemetry::IntCollector>(*lab_);
+    int_ = std::make_unique<telemetry::IntCollector>(
+        *lab_, parts_ ? std::make_unique<telemetry::IntExchange>(parts_, engine_->boundary()->visiting()) : nullptr);
     if (lab_->spec().run.in_band) start_int(*lab_->spec().run.in_band);
     if (options_.int_file) write_int(*options_.int_file, "--int");
   } catch (...) {
@@ -152,7 +153,8 @@ void Session::start_int(const spec::IntSpec& what) {
   const bool wall = lab_->spec().run.clock == spec::Clock::kWall;
   const Duration every = std::max(engine_->window(), wall ? Duration{10'000'000'000} : Duration{100'000'000});
   int_->start(what);
-  looks_.add(int_.get(), engine_->reached() + every, every, [this](Instant) { int_->look(); });
+  looks_.add(int_.get(), engine_->reached() + every, every, [this](Instant) { int_->look(); },
+             telemetry::Looks::Reads::kNothing);
 }
 
 void Session::stop_int() {

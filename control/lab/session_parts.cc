@@ -58,6 +58,7 @@ void Session::split() {
     if (!options_.series->flows_file.empty()) options_.series->flows_file = kNowhere;
   }
   if (options_.metrics) options_.metrics->file = kNowhere;
+  options_.int_file.reset();
 }
 
 // `loaded`: counters of the end of traffic that were asked for, or nullptr.

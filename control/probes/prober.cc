@@ -222,6 +222,11 @@ std::vector<Arrived> Prober::end(Engine& engine, Instant now) {
   return out;
 }
 
+void Prober::exchange_figures(StateArchive& archive, const std::function<bool(DeviceId)>& is_its) {
+  for (const auto& [port, nic] : nics_)
+    if (is_its(port.device)) nic->endpoint->exchange_figures(archive);
+}
+
 void Prober::put_back(Engine& engine, Instant now) {
   for (auto& entry : nics_) {
     const std::shared_ptr<Nic> nic = entry.second;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/probes/train.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/nic/probe_endpoint.h"
 #include "dataplane/run/engine.h"
 
@@ -52,6 +54,10 @@ class Prober {
   // What came, in the order of the trains; frames that are still on their way are lost. NICs are driven by their own
   // endpoints again.
   std::vector<Arrived> end(Engine& engine, Instant now);
+
+  // What NICs of those devices count of trains that go on: told by the process that runs these, taken by others, which
+  // have begun the same trains.
+  void exchange_figures(StateArchive& archive, const std::function<bool(DeviceId)>& is_its);
 
   // Which trains go on.
   const std::vector<Train>& trains() const noexcept { return trains_; }

@@ -38,7 +38,8 @@ IntReport::Hop hop_of(const IntHop& h) {
 
 }  // namespace
 
-IntCollector::IntCollector(build::BuiltLab& lab) : lab_(lab), sources_(lab.fabric().size()) {}
+IntCollector::IntCollector(build::BuiltLab& lab, std::unique_ptr<IntExchange> exchange)
+    : lab_(lab), exchange_(std::move(exchange)), sources_(lab.fabric().size()) {}
 
 IntCollector::~IntCollector() {
   for (const auto& d : lab_.fabric().devices()) d->record_int(false, nullptr);
@@ -75,7 +76,7 @@ void IntCollector::start(const spec::IntSpec& what) {
   for (const auto& d : lab_.fabric().devices()) {
     device_of_[&d->name()] = d->id();
     std::unique_ptr<IntSource>& source = sources_[d->id().index()];
-    if (!lab_.is_switch(d->id())) {
+    if (!lab_.is_switch(d->id()) && (exchange_ == nullptr || exchange_->is_here(d->id()))) {
       if (source == nullptr) source = std::make_unique<IntSource>(static_cast<std::size_t>(what.packets));
       IntSampling here = sampling;
       if (is_trunk(d->id())) here.streams.clear();  // what comes from there are flows of another lab
@@ -101,8 +102,8 @@ void IntCollector::stop() {
     source->for_each([&](const IntStack& s) { rest.push_back(&s); });
     source->stop();
   }
-  so_far_.under_way += rest.size();
-  add(std::move(rest), "under_way");
+  add(std::move(rest), "under_way", so_far_.under_way);
+  if (exchange_ != nullptr) of_others_ = exchange_->of_others(counted());
   for (const auto& d : lab_.fabric().devices()) d->record_int(false, nullptr);
   running_ = false;
 }
@@ -113,13 +114,13 @@ void IntCollector::fetch_lost() {
   lab_.fabric().for_each_packet([&](const Packet& p) {
     if (const IntStack* stack = int_stack(p)) under_way.insert(stack);
   });
+  if (exchange_ != nullptr) exchange_->bring_all_home(under_way);
   std::vector<const IntStack*> lost;
   for (const auto& source : sources_)
     if (source != nullptr)
       source->take_if([&](const IntStack& s) { return !under_way.contains(&s); },
                       [&](const IntStack& s) { lost.push_back(&s); });
-  so_far_.lost += lost.size();
-  add(std::move(lost), "lost");
+  add(std::move(lost), "lost", so_far_.lost);
 }
 
 void IntCollector::close() {
@@ -128,24 +129,27 @@ void IntCollector::close() {
 
 void IntCollector::look() {
   fetch_ended();
-  if (std::ranges::any_of(sources_, [](const auto& s) { return s != nullptr && s->crowded(); })) fetch_lost();
+  const bool crowded = std::ranges::any_of(sources_, [](const auto& s) { return s != nullptr && s->crowded(); });
+  if (exchange_ != nullptr ? exchange_->any(crowded) : crowded) fetch_lost();
+  if (exchange_ != nullptr) of_others_ = exchange_->of_others(counted());
 }
 
 void IntCollector::fetch_ended() {
+  if (exchange_ != nullptr) exchange_->bring_ended_home();
   std::vector<const IntStack*> arrived;
   std::vector<const IntStack*> dropped;
   for (const auto& source : sources_)
     if (source != nullptr)
       source->take_ended(
           [&](const IntStack& s) { (s.ended() == IntStack::End::kArrived ? arrived : dropped).push_back(&s); });
-  so_far_.arrived += arrived.size();
-  so_far_.dropped += dropped.size();
-  add(std::move(arrived), "arrived");
-  add(std::move(dropped), "dropped");
+  add(std::move(arrived), "arrived", so_far_.arrived);
+  add(std::move(dropped), "dropped", so_far_.dropped);
 }
 
 // Senders in the order of their devices; what left at one instant stays in that order.
-void IntCollector::add(std::vector<const IntStack*> stacks, const char* end) {
+void IntCollector::add(std::vector<const IntStack*> stacks, const char* end, std::uint64_t& count) {
+  if (exchange_ != nullptr) stacks = exchange_->gather(std::move(stacks));
+  count += stacks.size();
   std::ranges::stable_sort(stacks, {}, [](const IntStack* s) { return s->hops().front().egress; });
   for (const IntStack* s : stacks) add(*s, end);
 }
@@ -204,13 +208,21 @@ void IntCollector::write(const IntStack& stack, const char* end) {
   }
 }
 
-IntReport IntCollector::report() const {
-  IntReport r = so_far_;
+IntExchange::Counted IntCollector::counted() const {
+  IntExchange::Counted all;
   for (const auto& source : sources_) {
     if (source == nullptr) continue;
-    r.sampled += source->sampled();
-    r.not_kept += source->not_kept();
+    all.sampled += source->sampled();
+    all.not_kept += source->not_kept();
   }
+  return all;
+}
+
+IntReport IntCollector::report() const {
+  IntReport r = so_far_;
+  const IntExchange::Counted here = counted();
+  r.sampled = here.sampled + of_others_.sampled;
+  r.not_kept = here.not_kept + of_others_.not_kept;
   for (const auto& [key, queue] : queues_) {
     const auto& [device, port, priority] = key;
     const PortRef at{DeviceId{device}, PortIndex{port}};

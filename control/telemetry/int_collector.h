@@ -13,6 +13,7 @@
 #include "control/base/output_file.h"
 #include "control/build/built_lab.h"
 #include "control/spec/spec.h"
+#include "control/telemetry/int_exchange.h"
 #include "control/telemetry/int_report.h"
 #include "dataplane/device/int_source.h"
 
@@ -21,7 +22,9 @@ namespace railyard::telemetry {
 // Called while the lab rests. Must not outlive the lab, whose devices use what it holds.
 class IntCollector {
  public:
-  explicit IntCollector(build::BuiltLab& lab);
+  // `exchange`: of one of several processes that run the lab. All of them do the same with their collectors at the same
+  // instants, and that of the first has seen everything; the others have nothing to report.
+  explicit IntCollector(build::BuiltLab& lab, std::unique_ptr<IntExchange> exchange = nullptr);
   ~IntCollector();
   IntCollector(const IntCollector&) = delete;
   IntCollector& operator=(const IntCollector&) = delete;
@@ -70,12 +73,16 @@ class IntCollector {
   std::string flow_name(const IntStack& stack) const;
   void fetch_ended();
   void fetch_lost();
-  void add(std::vector<const IntStack*> stacks, const char* end);
+  IntExchange::Counted counted() const;
+  // Of packets of all processes; `count` grows by so many.
+  void add(std::vector<const IntStack*> stacks, const char* end, std::uint64_t& count);
   void add(const IntStack& stack, const char* end);
   void write(const IntStack& stack, const char* end);
   void keep_if_slow(const IntStack& stack);
 
   build::BuiltLab& lab_;
+  std::unique_ptr<IntExchange> exchange_;
+  IntExchange::Counted of_others_;  // when last looked
   std::unordered_map<const std::string*, DeviceId> device_of_;        // by the address of its name
   std::unordered_map<std::uint64_t, const std::string*> flow_names_;  // by stream
   std::vector<std::unique_ptr<IntSource>> sources_;                   // by device; nothing for switches

@@ -14,8 +14,9 @@ class Looks {
   // `every` > 0. Called with the instant that the lab has reached, at rest and settled there.
   using Look = std::function<void(Instant at)>;
 
-  // What a look reads of devices and traffic: so much several processes of one run tell each other before it.
-  enum class Reads : std::uint8_t { kQueues, kPauses, kAnything };
+  // What a look reads of devices and traffic: so much several processes of one run tell each other before it. kNothing: of
+  // those of others.
+  enum class Reads : std::uint8_t { kNothing, kQueues, kPauses, kAnything };
 
   // `owner` has one look at most: another takes its place. Looks at `from`, and every `every` after that.
   void add(const void* owner, Instant from, Duration every, Look look, Reads reads = Reads::kAnything);

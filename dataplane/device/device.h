@@ -181,6 +181,7 @@ class Device {
   // From now on the device notes what it knows of packets that are sampled, or no more. `source`, which stays as long
   // as the device runs, samples what begins here; nullptr: nobody does. Only while the engine rests.
   void record_int(bool on, IntSource* source);
+  IntSource* int_source() const noexcept { return int_source_; }
   TraceDigest digest() const noexcept { return digest_; }
 
   // Since when the peer of `port` has had a class of it paused without a break; Instant::never() if it has not at

@@ -71,6 +71,7 @@ void Fabric::exchange_packets(StateArchive& archive) {
   std::vector<Packet> packets;
   if (archive.reads()) {
     archive(packets);
+    for (Packet& p : packets) p.sampled = 0;  // its stack is where it is
     elsewhere_.insert(elsewhere_.end(), packets.begin(), packets.end());
     return;
   }

@@ -49,6 +49,13 @@ class IntSource {
   std::uint64_t sampled() const noexcept { return sampled_.read(); }
   std::uint64_t not_kept() const noexcept { return not_kept_.read(); }
 
+  // The stacks by number, for other processes (run/visiting_stacks.h): of one of its own; < slots().
+  std::size_t slots() const noexcept { return free_.size() + used_.size(); }
+  std::uint32_t slot_of(const IntStack& stack) const noexcept {
+    return static_cast<std::uint32_t>(&stack - stacks_.get());
+  }
+  IntStack& at(std::uint32_t slot) noexcept { return stacks_.get()[slot]; }
+
   // Little room is left.
   bool crowded() const noexcept { return free_.size() < used_.size() / 3; }
 

@@ -33,6 +33,8 @@ class ProbeEndpoint final : public Endpoint {
   void stop_at(Instant at) { probes_.stop_at(at); }
   // What was sent and what came so far.
   const TrafficGenerator& probes() const noexcept { return probes_; }
+  // The same, told by the process that runs the host, taken by others.
+  void exchange_figures(StateArchive& archive) { probes_.exchange_figures(archive); }
 
   Readiness ready(Instant now) override;
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;

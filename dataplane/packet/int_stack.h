@@ -22,6 +22,9 @@
 
 namespace railyard {
 
+class StateArchive;
+struct IntNodes;
+
 // One hop. Instants that have not come are never().
 struct IntHop {
   const std::string* node = nullptr;   // the device's name
@@ -111,6 +114,9 @@ class alignas(64) IntStack {
   End ended() const noexcept { return end_; }
   std::span<const IntHop> hops() const noexcept { return std::span(hops_).first(size_); }
   std::size_t hops_not_kept() const noexcept { return not_kept_; }
+
+  // Told by one process, taken by another. Throws std::runtime_error: what was told is none of a packet in the fabric.
+  void exchange(StateArchive& archive, const IntNodes& nodes);
 
  private:
   IntHop* push(const std::string& node) noexcept {

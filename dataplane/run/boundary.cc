@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <stdexcept>
 
 #include "dataplane/packet/carried_telemetry.h"
 
@@ -32,7 +33,7 @@ std::size_t octets_of(const Packet& p) noexcept {
 }  // namespace
 
 Boundary::Boundary(Fabric& fabric, const Parts& parts, PacketPools& pools)
-    : fabric_(fabric), parts_(parts), pools_(pools), leaves_(fabric.channels().size(), false) {
+    : fabric_(fabric), parts_(parts), pools_(pools), visiting_(fabric, parts), leaves_(fabric.channels().size(), false) {
   for (std::size_t i = 0; i < fabric.channels().size(); ++i) {
     Channel& c = fabric.channels()[i];
     if (!parts.is_here(fabric.sender(i).device) || parts.is_here(c.receiver)) continue;
@@ -54,6 +55,8 @@ Instant Boundary::pack(Channel::Fifo& fifo, std::uint32_t channel, bool control,
     out.octets(&head, sizeof head);
     out.octets(&p, sizeof p);
     out.octets(p.header(), head.octets);
+    if (p.sampled != 0) [[unlikely]]
+      visiting_.pack(p, out);
     ++frames_;
     octets_ += out.written().size() - before;
     pools_[p.home].release(&p);
@@ -87,13 +90,18 @@ bool Boundary::take(StateArchive& in, const std::function<PacketPool&(DeviceId)>
     in.octets(&metadata, sizeof metadata);
     PacketPool& pool = pool_of(c.receiver);
     const bool real = metadata.has(Packet::kRealPool);
+    const std::size_t room = kHeaderAt + (real ? pool.real_octets() : pool.elided_octets());
+    if (metadata.header_at < sizeof(Packet) || metadata.header_at + head.octets > room ||
+        real_octets_of(metadata) > head.octets)
+      throw std::runtime_error("what another process has sent is no frame");
     Packet* const p = real ? pool.allocate_real() : pool.allocate_elided();
     if (p == nullptr) return false;
     const WorkerId home = p->home;
     *p = metadata;
     p->home = home;
-    p->sampled = 0;  // its stack stays where it began
     in.octets(p->header(), head.octets);
+    if (p->sampled != 0) [[unlikely]]
+      visiting_.take(*p, in);
     const Duration lead = head.effect - head.start;
     head.control != 0 ? c.push_control(head.start, lead, p) : c.push_data(head.start, lead, p);
   }

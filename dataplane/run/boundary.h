@@ -13,11 +13,13 @@
 #include "dataplane/device/fabric.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/run/peers.h"
+#include "dataplane/run/visiting_stacks.h"
 
 namespace railyard {
 
-// A frame goes with its metadata, its header octets and real payload, and its in-band telemetry for congestion control.
-// It takes effect at the same instant as in one process. Only while the engine rests.
+// A frame goes with its metadata, its header octets and real payload, its in-band telemetry for congestion control, and if
+// it is sampled with what hops have noted of it. It takes effect at the same instant as in one process. Only while the
+// engine rests.
 class Boundary {
  public:
   // All of them outlive it.
@@ -29,8 +31,11 @@ class Boundary {
   // Instant::never(): nothing was sent.
   Instant pack(std::vector<StateArchive>& out);
   // Takes what pack() of another process has added for this one. `pool_of`: where its receiver takes packets from. False:
-  // packet memory is short.
+  // packet memory is short. Throws std::runtime_error: what has come cannot be a frame.
   bool take(StateArchive& in, const std::function<PacketPool&(DeviceId)>& pool_of);
+
+  // In-band telemetry of sampled packets from other processes.
+  VisitingStacks& visiting() noexcept { return visiting_; }
 
   // Frames that have left this process, and their octets as they were packed.
   std::uint64_t frames() const noexcept { return frames_; }
@@ -42,6 +47,7 @@ class Boundary {
   Fabric& fabric_;
   const Parts& parts_;
   PacketPools& pools_;
+  VisitingStacks visiting_;
   std::vector<bool> leaves_;             // by channel
   std::vector<std::uint32_t> outgoing_;  // channels
   std::deque<DoorbellWord> rung_;        // 32 of them each: data, control, data, ...

@@ -105,6 +105,7 @@ class Engine {
   PacketPool& pool_of(DeviceId device) noexcept { return pools_[WorkerId{worker_of_[device.index()]}]; }
   std::uint64_t windows() const noexcept { return windows_; }
   // Between the processes of EngineConfig::parts; nullptr: there is one.
+  Boundary* boundary() noexcept { return boundary_ ? &*boundary_ : nullptr; }
   const Boundary* boundary() const noexcept { return boundary_ ? &*boundary_ : nullptr; }
   // nullptr: not asked for (EngineConfig::profile).
   const ScalingProfile* profile() const noexcept { return profile_ ? &*profile_ : nullptr; }

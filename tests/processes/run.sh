@@ -61,6 +61,43 @@ files() {
 }
 check 'captures, series, tables, report' files
 
+# Lost, dropped and marked packets, with little room for samples; and rounds of probes, one after a link has become slow.
+cat >"$work/int.yaml" <<'END'
+name: int
+topology: { preset: leaf-spine, leaves: 4, spines: 2, hosts-per-leaf: 4 }
+traffic:
+  - { name: r, transport: roce, pattern: permutation, bytes: 2MB }
+  - { name: g, pattern: incast, from: [h5, h9, h13], to: h1, rate: 60Gbps }
+faults:
+  - { name: lossy, on: "leaf2:5", at: 10us, for: 300us, loss: 2% }
+  - { name: cut, on: "leaf3:5", at: 100us, for: 100us, down: true }
+run: { duration: 500us, memory: 128MiB, int: { one-in: 5, packets: 200 } }
+END
+cat >"$work/probes.yaml" <<'END'
+name: probes
+topology: { preset: leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 2 }
+traffic: [ { name: t, transport: roce, pattern: permutation, bytes: 1MB } ]
+probe: { every: 20ms, frames: 16 }
+faults: [ { name: slow, on: "leaf2:3", at: 90ms, rate: 1/2 } ]
+run: { duration: 125ms, memory: 128MiB }
+END
+int_of() { # N OPTIONS...: the records of N processes are those of one, and so is the report
+  local n=$1; shift
+  same "$n" "$work/int.yaml" "$@" --int "$work/several.jsonl" || return 1
+  "$railyard" run "$work/int.yaml" --int "$work/one.jsonl" --quiet >/dev/null || true
+  [[ $(wc -l <"$work/one.jsonl") -gt 1000 ]] || { echo 'few records'; return 1; }
+  jq -e '.int | .arrived > 0 and .dropped > 0 and .lost > 0 and .not_kept > 0' "$work/several.json" || return 1
+  cmp "$work/one.jsonl" "$work/several.jsonl"
+}
+for n in 2 3; do check "in-band telemetry, $n processes" int_of "$n"; done
+check 'in-band telemetry, 2 processes of 2 workers' int_of 2 --workers 2
+probes_of() { # N OPTIONS...
+  same "$@" || return 1
+  jq -e '.probes | .rounds == 6 and .skipped == 0 and .slow > 0' "$work/several.json"
+}
+for n in 2 3; do check "probes, $n processes" probes_of "$n" "$work/probes.yaml"; done
+check 'probes, 2 processes of 2 workers' probes_of 2 "$work/probes.yaml" --workers 2
+
 refused() { # EXIT-CODE TEXT MPIRUN-ARGUMENTS...: one line says TEXT; what mpirun says itself is not counted
   local code=$1 text=$2 got=0; shift 2
   mpi "$@" >"$work/out" 2>"$work/err" || got=$?
@@ -84,7 +121,6 @@ check 'a file that one process cannot read' refused 3 "$work/none.yaml" \
   -n 1 "$railyard" run "$work/three.yaml" : -n 1 "$railyard" run "$work/none.yaml"
 check 'a wrong file' refused 3 "wrong.yaml:2" -n 3 "$railyard" run "$work/wrong.yaml"
 check 'the wall clock' refused 2 'run.clock is wall' -n 2 "$railyard" run "$work/three.yaml" --clock wall
-check 'in-band telemetry' refused 2 'in-band telemetry' -n 2 "$railyard" run "$work/three.yaml" --int "$work/int.jsonl"
 check 'a page' refused 2 '--web' -n 2 "$railyard" run "$work/three.yaml" --web
 check 'out of packet memory in one process' refused 1 'out of packet memory' \
   -n 2 "$railyard" run "$root/topologies/permutation-128.yaml" --set run.memory=1MiB

@@ -116,7 +116,7 @@ const std::map<std::string, Rooms>& allowed() {
         "control/structure", "control/sweep", "control/workload", "dataplane/base"}},
       {"control/telemetry",
        {"control/base", "control/spec", "control/build", "dataplane/base", "dataplane/packet", "dataplane/device",
-        "dataplane/switch"}},
+        "dataplane/run", "dataplane/switch"}},
       {"control/lab",
        {"control/base", "control/spec", "control/build", "control/exposition", "control/fault", "control/probes", "control/report",
         "control/rerouting", "control/telemetry", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device",

@@ -1,4 +1,5 @@
 // Several processes run one lab: the same report, digest and files as one.
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -86,6 +87,23 @@ topology: { preset: rail-optimized, hosts: 4, rails: 4, spines: 2 }
 hosts: { default: { scale-up: { rate: 3600Gbps } } }
 collectives: [ { name: c, collective: all-reduce, algorithm: hierarchical-ring, size: 1MB } ]
 run: { memory: 256MiB }
+)"},
+    {"in_band", R"(name: in-band
+topology: { preset: leaf-spine, leaves: 4, spines: 2, hosts-per-leaf: 2 }
+traffic:
+  - { name: r, transport: roce, pattern: permutation, bytes: 300KB }
+  - { name: g, pattern: incast, from: [h3, h5, h7], to: h1, rate: 60Gbps }
+faults:
+  - { name: lossy, on: "leaf2:3", at: 10us, for: 100us, loss: 5% }
+  - { name: cut, on: "leaf3:3", at: 60us, for: 60us, down: true }
+run: { duration: 250us, memory: 256MiB, int: { one-in: 3, packets: 60 } }
+)"},
+    {"probes", R"(name: probes
+topology: { preset: leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 2 }
+traffic: [ { name: t, transport: roce, pattern: permutation, bytes: 1MB } ]
+probe: { every: 20ms, frames: 16 }
+faults: [ { name: slow, on: "leaf2:3", at: 90ms, rate: 1/2 } ]
+run: { duration: 125ms, memory: 256MiB, int: { one-in: 7 } }
 )"},
 };
 
@@ -180,6 +198,40 @@ TEST(SeveralProcesses, WriteTheFilesOfOne) {
   std::filesystem::remove_all(dir);
 }
 
+// Sampled packets that arrive, are dropped and lost, more of them than there is room for; and what captures say of them.
+TEST(SeveralProcesses, WriteTheInBandRecordsOfOne) {
+  const auto scenario = std::ranges::find(kScenarios, "in_band", &Scenario::name);
+  const std::filesystem::path dir = std::filesystem::path(testing::TempDir()) / ("int." + std::to_string(::getpid()));
+  std::filesystem::create_directory(dir);
+  const auto options_for = [&](const std::string& who) {
+    SessionOptions o;
+    o.int_file = dir / (who + ".jsonl");
+    for (const char* port : {"leaf1:1", "h1:1"})
+      o.captures.push_back({*spec::parse_port_name(port), dir / (who + "-" + port + ".pcapng")});
+    return o;
+  };
+  const report::Report one = run_alone(spec::parse(scenario->text, "lab.yaml"), options_for("one"));
+  ASSERT_TRUE(one.in_band.has_value());
+  for (const std::uint64_t count : {one.in_band->arrived, one.in_band->dropped, one.in_band->lost, one.in_band->not_kept})
+    EXPECT_GT(count, 0u) << "an end that the lab is about";
+  const std::string expected = content(dir / "one.jsonl");
+  EXPECT_GT(std::ranges::count(expected, '\n'), 1000);
+  for (const std::size_t count : {2u, 3u, 5u}) {
+    const char* workers = count == 2 ? "run.workers=2" : "run.workers=1";
+    as_threads(count, [&](Peers& peers) {
+      SessionOptions o = options_for("several");
+      o.peers = &peers;
+      static_cast<void>(run_alone(spec::parse(scenario->text, "lab.yaml", {workers}), std::move(o)));
+    });
+    EXPECT_TRUE(expected == content(dir / "several.jsonl")) << count << " processes";
+    for (const char* port : {"leaf1:1", "h1:1"})
+      EXPECT_TRUE(content(dir / (std::string("one-") + port + ".pcapng")) ==
+                  content(dir / (std::string("several-") + port + ".pcapng")))
+          << count << " processes, " << port;
+  }
+  std::filesystem::remove_all(dir);
+}
+
 TEST(SeveralProcesses, AreRefusedWhereTheyCannotBe) {
   const auto error_of = [](const std::string& text, const std::vector<std::string>& sets, std::size_t count) {
     std::vector<std::string> errors(count);
@@ -197,8 +249,6 @@ TEST(SeveralProcesses, AreRefusedWhereTheyCannotBe) {
   };
   const std::string lab = kScenarios[0].text;
   EXPECT_EQ(error_of(lab, {"run.clock=wall"}, 2), "several processes: run.clock is wall; expected virtual");
-  EXPECT_EQ(error_of(lab, {"run.int.one-in=10"}, 2),
-            "several processes: in-band telemetry (run.int, --int) is recorded by one process only");
   EXPECT_EQ(error_of(lab, {}, 40),
             "40 processes for 18 devices or groups of hosts with one scale-up network; expected at least one for each");
 }
