@@ -379,7 +379,7 @@ class BuiltLab::Builder {
         auto endpoint = std::make_unique<PcapEndpoint>(c);
         built_.pcaps_.push_back(endpoint.get());
         built_.pcap_nics_.push_back({name, pcap->in, pcap->out});
-        if (!pcap->out.empty()) built_.outputs_.push_back({endpoint.get(), pcap->out, node.nics[p].place});
+        if (!pcap->out.empty()) built_.outputs_.push_back({endpoint.get(), name, pcap->out, node.nics[p].place});
         driver.endpoint = std::move(endpoint);
       } catch (const std::runtime_error& error) {
         throw SpecError(node.nics[p].place, error.what());

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -128,6 +131,9 @@ class BuiltLab {
   const std::vector<PcapNic>& pcap_nics() const noexcept { return pcap_nics_; }
   // Opens the files that they write. Throws spec::SpecError for one that cannot be written.
   void open_outputs();
+  // The same, each where `where` says; nothing: it is not opened.
+  using OutputPlace = std::function<std::optional<std::filesystem::path>(const spec::PortName& nic, const std::string& file)>;
+  void open_outputs(const OutputPlace& where);
 
  private:
   class Builder;
@@ -157,6 +163,7 @@ class BuiltLab {
   std::vector<PcapNic> pcap_nics_;
   struct Output {
     PcapEndpoint* pcap;
+    spec::PortName nic;
     std::string file;
     spec::Place place;
   };

@@ -57,9 +57,13 @@ std::string BuiltLab::peer_name(PortRef port) const {
 }
 
 void BuiltLab::open_outputs() {
+  open_outputs([](const spec::PortName&, const std::string& file) { return file; });
+}
+
+void BuiltLab::open_outputs(const OutputPlace& where) {
   for (const Output& o : outputs_) {
     try {
-      o.pcap->write_to(o.file);
+      if (const auto place = where(o.nic, o.file)) o.pcap->write_to(*place);
     } catch (const std::runtime_error& error) {
       throw spec::SpecError(o.place, error.what());
     }

@@ -39,6 +39,10 @@ void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process
     if (is_at(nic.name)) nic.endpoint->exchange_figures(archive);
   for (const build::UetNics::Named& nic : lab_.uet_nics())
     if (is_at(nic.name)) nic.endpoint->exchange_figures(archive);
+  for (const build::ServiceNics::Nic& nic : lab_.service_nics())
+    if (is_at(nic.name)) nic.endpoint->exchange_figures(archive);
+  for (std::size_t i = 0; i < lab_.pcaps().size(); ++i)
+    if (is_at(lab_.pcap_nics()[i].nic)) lab_.pcaps()[i]->exchange_figures(archive);
   for (const build::Collective& c : lab_.collectives())
     for (std::size_t r = 0; r < c.ranks.size(); ++r)
       if (is_at(c.nics[r])) c.ranks[r]->exchange_figures(archive);
@@ -140,11 +144,10 @@ void check_runs_in_parts(const spec::Lab& lab) {
   for (const spec::NodeSpec& node : lab.nodes) {
     if (node.agent) refuse(fmt::format("{} is an agent's host; expected built-in hosts", node.name));
     for (std::size_t n = 0; n < node.nics.size(); ++n)
-      if (!std::holds_alternative<std::monostate>(node.nics[n].attach))
-        refuse(fmt::format("{}:{} is attached; expected built-in hosts", node.name, n + 1));
+      if (const spec::Attachment& attach = node.nics[n].attach;
+          !std::holds_alternative<std::monostate>(attach) && !std::holds_alternative<spec::AttachPcap>(attach))
+        refuse(fmt::format("{}:{} is attached; expected built-in hosts and capture files", node.name, n + 1));
   }
-  for (const spec::TrafficSpec& t : lab.traffic)
-    if (t.is_rping()) refuse(fmt::format("traffic {} is rping; expected flows of the generator, RoCE or UET", t.name));
 }
 
 }  // namespace railyard::lab

@@ -52,8 +52,8 @@ class FigureExchange {
   std::vector<Generator> generators_;  // each once
 };
 
-// Throws std::invalid_argument for what one process alone can run: the wall clock, and labs in which something other
-// than flows and collectives of built-in hosts sends.
+// Throws std::invalid_argument for what one process alone can run: the wall clock, and labs in which hosts outside or
+// agents take part.
 void check_runs_in_parts(const spec::Lab& lab);
 
 }  // namespace railyard::lab

@@ -132,7 +132,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
     attach_speakers();
     connect_trunks();
     attach_captures();
-    lab_->open_outputs();
+    open_outputs();
     start_series();
     start_metrics();
     int_ = std::make_unique<telemetry::IntCollector>(

@@ -203,6 +203,8 @@ class Session {
   void attach_speakers();
   void connect_trunks();
   void attach_captures();
+  void open_outputs();
+  std::optional<std::string> place_of_capture(PortRef port, const std::string& file);
   void fetch_far_captures();
   void split();
   void end_together(Taken* loaded);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -53,26 +54,38 @@ void Session::check_captures() const {
   }
 }
 
+// Where this process writes a capture of `port` that is to be in `file`; nothing: nowhere.
+std::optional<std::string> Session::place_of_capture(PortRef port, const std::string& file) {
+  const bool is_here = parts_.is_here(port.device);
+  if (parts_ && parts_.part_of[port.device.index()] != 0) {
+    FarCapture& far = far_captures_.emplace_back(FarCapture{file, {}, parts_.part_of[port.device.index()]});
+    if (is_here) return far.temporary = temporary_file();
+  }
+  // The first process finds out now whether it can be written.
+  if (!is_here && parts_.peers->self() != 0) return std::nullopt;
+  return file;
+}
+
+// What hosts made of capture files write.
+void Session::open_outputs() {
+  lab_->open_outputs(
+      [this](const spec::PortName& nic, const std::string& file) { return place_of_capture(lab_->port(nic), file); });
+}
+
 void Session::attach_captures() {
   const std::string comment = uet::carriers_text(build::uet_carriers(lab_->spec()));
   for (const CaptureRequest& c : options_.captures) {
     const PortRef port = lab_->port(c.port);
     const std::string name = spec::format(c.port);
-    const bool is_here = parts_.is_here(port.device);
-    std::string file = c.file;
-    if (parts_ && parts_.part_of[port.device.index()] != 0) {
-      // The first process finds out now whether it can be written.
-      FarCapture& far = far_captures_.emplace_back(FarCapture{c.file, {}, parts_.part_of[port.device.index()]});
-      if (is_here) file = far.temporary = temporary_file();
-    }
-    if (!is_here && parts_.peers->self() != 0) continue;
     try {
-      taps_.push_back(std::make_unique<CaptureTap>(file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
+      const auto file = place_of_capture(port, c.file);
+      if (!file) continue;
+      taps_.push_back(std::make_unique<CaptureTap>(*file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
                                                    lab_->rate(port), c.direction, comment));
     } catch (const std::runtime_error& error) {
       throw std::runtime_error(fmt::format("--capture: {}: {}", name, error.what()));
     }
-    if (is_here) lab_->fabric()[port.device].tap(port.port, taps_.back().get());
+    if (parts_.is_here(port.device)) lab_->fabric()[port.device].tap(port.port, taps_.back().get());
   }
 }
 

@@ -202,6 +202,12 @@ bool TrafficEnd::is_over_here(std::uint32_t item, Instant reached, bool arrived)
     for (std::size_t r = 0; r < c.ranks.size(); ++r)
       if (!is_elsewhere(c.nics[r]) && !end_of_rank(*c.ranks[r], reached)) return false;
     return true;
+  } else {
+    const std::size_t other = i - lab_.collectives().size();
+    const std::size_t pings = lab_.rping_runs().size();
+    const spec::PortName& nic =
+        other < pings ? lab_.rping_runs()[other].plan.source : lab_.pcap_nics()[other - pings].nic;
+    if (is_elsewhere(nic)) return true;
   }
   return end_of(item, reached, arrived).has_value();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dataplane/base/endpoint.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/port/pcap_file.h"
 #include "dataplane/wire/mac_address.h"
@@ -58,6 +59,8 @@ class PcapEndpoint final : public Endpoint {
   // Completes the output file. Throws std::runtime_error if something could not be written.
   void close();
   const PcapEndpointCounters& counters() const noexcept { return counters_; }
+  // The same, and when the last frame was sent: told by the process that runs the host, taken by others.
+  void exchange_figures(StateArchive& archive) { archive(counters_, last_sent_); }
   // When the last frame so far was sent.
   Instant last_sent() const noexcept { return last_sent_; }
   // Frames of the capture whose time has not come.

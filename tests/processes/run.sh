@@ -98,6 +98,39 @@ probes_of() { # N OPTIONS...
 for n in 2 3; do check "probes, $n processes" probes_of "$n" "$work/probes.yaml"; done
 check 'probes, 2 processes of 2 workers' probes_of 2 "$work/probes.yaml" --workers 2
 
+cat >"$work/rping.yaml" <<'END'
+name: rping
+topology: { preset: leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 2 }
+hosts: { default: { roce: { services: [rping-server], ack-timeout: 8, cm-response-timeout: 10 } } }
+traffic:
+  - { name: ping, from: h1, to: h4, transport: roce, operation: rping, rping: { size: 5000B, count: 40 } }
+  - { name: back, from: h6, to: h1, transport: roce, operation: rping, rping: { count: 20 } }
+  - { name: g, pattern: permutation, bytes: 1MB }
+run: { memory: 128MiB }
+END
+check 'rping, 3 processes' same 3 "$work/rping.yaml"
+
+# The frames that h9 and h10 have sent, replayed by hosts made of them; h1 writes what it gets.
+replays() {
+  "$railyard" run "$root/topologies/incast-8to1.yaml" --duration 20us --quiet --capture "h9:1:out=$work/h9.pcapng" \
+    --capture "h10:1:out=$work/h10.pcapng" >/dev/null || return 1
+  cat >"$work/replay.yaml" <<END
+name: replay
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 8 }
+nodes:
+  h9: { attach: { pcap: { in: $work/h9.pcapng } } }
+  h10: { attach: { pcap: { in: $work/h10.pcapng } } }
+  h1: { attach: { pcap: { out: $work/h1.pcap } } }
+traffic: [ { name: t, from: h2, to: h5, bytes: 200KB } ]
+run: { memory: 128MiB }
+END
+  "$railyard" run "$work/replay.yaml" --quiet >/dev/null || return 1
+  [[ $(stat -c %s "$work/h1.pcap") -gt 10000 ]] || { echo 'little has arrived'; return 1; }
+  mv "$work/h1.pcap" "$work/h1-one.pcap"
+  same 3 "$work/replay.yaml" && cmp "$work/h1.pcap" "$work/h1-one.pcap"
+}
+check 'hosts made of capture files, 3 processes' replays
+
 refused() { # EXIT-CODE TEXT MPIRUN-ARGUMENTS...: one line says TEXT; what mpirun says itself is not counted
   local code=$1 text=$2 got=0; shift 2
   mpi "$@" >"$work/out" 2>"$work/err" || got=$?

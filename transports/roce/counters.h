@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dataplane/base/counter.h"
+#include "dataplane/base/state_archive.h"
 #include "transports/roce/wire/packet.h"
 
 namespace railyard::roce {
@@ -63,6 +64,14 @@ struct Counters {
   Counter np_cnp_sent;
   Counter rp_cnp_handled;
   Counter rp_cnp_ignored;
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) {
+    archive(sent_packets, sent_payload_octets, received_packets, taken_packets, dropped, malformed, retransmitted_packets,
+            packet_seq_err, implied_nak_seq_err, local_ack_timeout_err, rnr_nak_received, rnr_nak_retry_err,
+            req_transport_retries_exceeded, out_of_sequence, out_of_buffer, duplicate_request, placed_out_of_order, nak_sent,
+            np_ecn_marked_roce_packets, np_cnp_sent, rp_cnp_handled, rp_cnp_ignored);
+  }
 
   std::uint64_t drops(Drop reason) const noexcept { return dropped[static_cast<std::size_t>(reason)].read(); }
   std::uint64_t all_drops() const noexcept {

@@ -88,6 +88,16 @@ hosts: { default: { scale-up: { rate: 3600Gbps } } }
 collectives: [ { name: c, collective: all-reduce, algorithm: hierarchical-ring, size: 1MB } ]
 run: { memory: 256MiB }
 )"},
+    {"rping", R"(name: rping
+topology: { preset: leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 2 }
+hosts: { default: { roce: { services: [rping-server], ack-timeout: 8, cm-response-timeout: 10 } } }
+traffic:
+  - { name: ping, from: h1, to: h4, transport: roce, operation: rping, rping: { size: 5000B, count: 40 } }
+  - { name: back, from: h6, to: h1, transport: roce, operation: rping, rping: { count: 20 } }
+  - { name: g, pattern: permutation, bytes: 100KB }
+faults: [ { name: lossy, on: "leaf1:3", at: 10us, for: 100us, loss: 2% } ]
+run: { memory: 256MiB }
+)"},
     {"in_band", R"(name: in-band
 topology: { preset: leaf-spine, leaves: 4, spines: 2, hosts-per-leaf: 2 }
 traffic:
@@ -228,6 +238,42 @@ TEST(SeveralProcesses, WriteTheInBandRecordsOfOne) {
       EXPECT_TRUE(content(dir / (std::string("one-") + port + ".pcapng")) ==
                   content(dir / (std::string("several-") + port + ".pcapng")))
           << count << " processes, " << port;
+  }
+  std::filesystem::remove_all(dir);
+}
+
+// Frames of a capture file are sent, and what arrives is written to another, by whichever process runs the host.
+TEST(SeveralProcesses, ReplayCaptures) {
+  const std::filesystem::path dir = std::filesystem::path(testing::TempDir()) / ("replay." + std::to_string(::getpid()));
+  std::filesystem::create_directory(dir);
+  SessionOptions captured;
+  for (const char* host : {"h4", "h7"})
+    captured.captures.push_back({{host, 1}, dir / (std::string(host) + ".pcapng"), CaptureDirection::kOut});
+  static_cast<void>(run_alone(spec::parse(kScenarios[0].text, "lab.yaml"), std::move(captured)));
+  const auto attached = [&](const char* host, bool writes) {
+    const std::string in = writes ? "" : "in: " + (dir / (std::string(host) + ".pcapng")).string();
+    const std::string out = writes ? "out: " + (dir / (std::string(host) + "-out.pcap")).string() : "";
+    return std::string(host) + ": { attach: { pcap: { " + in + out + " } } }";
+  };
+  const std::string text = "name: replay\ntopology: { preset: leaf-spine, leaves: 4, spines: 2, hosts-per-leaf: 3 }\nnodes: { " +
+                           attached("h4", false) + ", " + attached("h7", false) + ", " + attached("h1", true) +
+                           " }\ntraffic: [ { name: t, from: h2, to: h5, bytes: 200KB } ]\nrun: { memory: 256MiB }\n";
+  SessionOptions options;
+  options.digest = true;
+  const Json alone = comparable(run_alone(spec::parse(text, "lab.yaml"), options));
+  const std::string received = content(dir / "h1-out.pcap");
+  EXPECT_GT(received.size(), 10'000u);
+  for (const std::size_t count : {2u, 3u}) {
+    std::filesystem::remove(dir / "h1-out.pcap");
+    Json report;
+    as_threads(count, [&](Peers& peers) {
+      SessionOptions o = options;
+      o.peers = &peers;
+      Json mine = comparable(run_alone(spec::parse(text, "lab.yaml"), std::move(o)));
+      if (peers.self() == 0) report = std::move(mine);
+    });
+    EXPECT_TRUE(alone == report) << count << " processes\n" << differences(alone, report);
+    EXPECT_TRUE(received == content(dir / "h1-out.pcap")) << count << " processes";
   }
   std::filesystem::remove_all(dir);
 }

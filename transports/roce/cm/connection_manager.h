@@ -34,6 +34,7 @@
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/rng.h"
+#include "dataplane/base/state_archive.h"
 #include "transports/roce/cm/ip_service.h"
 #include "transports/roce/cm/mad_user.h"
 #include "transports/roce/cm/messages.h"
@@ -147,6 +148,9 @@ struct CmCounters {
   Counter sent_again;  // for want of an answer
   std::array<Counter, static_cast<std::size_t>(Ignored::kCount)> ignored;
   std::array<Counter, static_cast<std::size_t>(Malformed::kCount)> malformed;
+
+  // All of it, to or from another process.
+  void exchange(StateArchive& archive) { archive(received, taken, sent, sent_again, ignored, malformed); }
 };
 
 class ConnectionManager final : public MadUser {
@@ -237,6 +241,11 @@ class ConnectionManager final : public MadUser {
   std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
   const CmCounters& counters() const noexcept { return counters_; }
+  // The same, and how often datagram services were asked for: told by the process that runs the NIC, taken by others.
+  void exchange_figures(StateArchive& archive) {
+    archive(counters_);
+    for (auto& [id, service] : datagram_services_) archive(service.asked);
+  }
   // Those that are not forgotten yet, in timewait, too.
   std::size_t size() const noexcept { return connections_.size(); }
 

@@ -18,6 +18,8 @@ class AtomicsServer {
   std::uint16_t port() const noexcept { return port_; }
   // Rounds and octets: atomics of both ends, of exchanges that were right; corrupted: exchanges that were not.
   const ServiceCounters& counters() const noexcept { return counters_; }
+  // The same, told by the process that runs the NIC, taken by others.
+  void exchange_figures(StateArchive& archive) { archive(counters_); }
 
   void on_request(Instant now, const cm::Event& request);
   // False: of a QP that is not of this service.

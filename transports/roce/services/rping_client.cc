@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 namespace railyard::roce {
@@ -27,6 +28,12 @@ std::string_view name(RpingClient::Failure failure) noexcept {
   constexpr std::array<std::string_view, 8> kNames{"",      "not_started", "rejected",  "unreachable",
                                                    "error", "violation",   "no_answer", "disconnected"};
   return kNames[static_cast<std::size_t>(failure)];
+}
+
+void RpingClient::exchange_figures(StateArchive& archive) {
+  archive(state_, failure_, ended_, reason_, attempts_failed_, counters_, latency_);
+  if (state_ > State::kFailed || failure_ > Failure::kDisconnected)
+    throw std::runtime_error("what another process told of an rping client cannot be");
 }
 
 struct RpingClient::Session {

@@ -61,6 +61,8 @@ class RpingClient {
   Instant ended() const noexcept { return ended_; }
   // Of pings: from the offer to when it is back; ps.
   const Histogram& latency() const noexcept { return latency_; }
+  // All of these, told by the process that runs the NIC, taken by others.
+  void exchange_figures(StateArchive& archive);
 
   void stop_at(Instant at) noexcept { config_.stop = at < config_.stop ? at : config_.stop; }
 

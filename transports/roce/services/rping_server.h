@@ -16,6 +16,8 @@ class RpingServer {
 
   std::uint16_t port() const noexcept { return port_; }
   const ServiceCounters& counters() const noexcept { return counters_; }
+  // The same, told by the process that runs the NIC, taken by others.
+  void exchange_figures(StateArchive& archive) { archive(counters_); }
 
   // A kConnectRequest for port(): accepts it, or refuses for want of room.
   void on_request(Instant now, const cm::Event& request);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "dataplane/base/histogram.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/base/time.h"
 #include "transports/roce/cm/messages.h"
 #include "transports/roce/completion.h"

@@ -27,6 +27,15 @@ ServiceEndpoint::ServiceEndpoint(ServiceEndpointConfig config)
 
 ServiceEndpoint::~ServiceEndpoint() = default;
 
+void ServiceEndpoint::exchange_figures(StateArchive& archive) {
+  roce_.engine().exchange_figures(archive);
+  connections_.exchange_figures(archive);
+  if (rping_server_) rping_server_->exchange_figures(archive);
+  if (udaddy_server_) udaddy_server_->exchange_figures(archive);
+  if (atomics_server_) atomics_server_->exchange_figures(archive);
+  for (const auto& client : rping_clients_) client->exchange_figures(archive);
+}
+
 Readiness ServiceEndpoint::ready(Instant now) {
   run_due(now);
   Readiness r = roce_.ready(now);

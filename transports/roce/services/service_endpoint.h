@@ -51,6 +51,8 @@ class ServiceEndpoint final : public Endpoint {
   const AtomicsServer* atomics_server() const noexcept { return atomics_server_ ? &*atomics_server_ : nullptr; }
   std::size_t rping_clients() const noexcept { return rping_clients_.size(); }
   const RpingClient& rping_client(std::size_t i) const noexcept { return *rping_clients_[i]; }
+  // What all of these count, told by the process that runs the NIC, taken by others.
+  void exchange_figures(StateArchive& archive);
 
  private:
   static constexpr std::size_t kCompletionsOfQp = ServiceContext::kMostSends + ServiceContext::kMostReceives;

@@ -26,6 +26,8 @@ class UdaddyServer {
   // Rounds and octets: datagrams that went back; violations: that had no immediate data, or came from nowhere;
   // connections: who has asked for the QP.
   ServiceCounters counters() const noexcept;
+  // The same, told by the process that runs the NIC, taken by others.
+  void exchange_figures(StateArchive& archive) { archive(counters_); }
 
   // False: of a QP that is not this service's.
   bool on_completion(Instant now, const Completion& completion);
