@@ -30,6 +30,21 @@ std::size_t octets_of(const Packet& p) noexcept {
   return p.telemetry == 0 ? real : real + telemetry_of(p).octets();
 }
 
+// What has come, and whether it is a frame.
+void check(bool right) {
+  if (!right) throw std::runtime_error("what another process has sent is no frame");
+}
+
+// Whether all `octets` that lie there are those of `p`.
+bool is_whole(const Packet& p, std::size_t octets) noexcept {
+  const std::size_t real = real_octets_of(p);
+  if (p.telemetry == 0) return octets == real;
+  constexpr std::size_t kHead = PathTelemetry::kHeadOctets;
+  if (octets < real + kHead) return false;
+  const auto hops = std::to_integer<std::size_t>(*telemetry_at(p));
+  return hops <= PathTelemetry::kMostHops && octets == real + kHead + hops * sizeof(HopTelemetry);
+}
+
 }  // namespace
 
 Boundary::Boundary(Fabric& fabric, const Parts& parts, PacketPools& pools)
@@ -91,15 +106,15 @@ bool Boundary::take(StateArchive& in, const std::function<PacketPool&(DeviceId)>
     PacketPool& pool = pool_of(c.receiver);
     const bool real = metadata.has(Packet::kRealPool);
     const std::size_t room = kHeaderAt + (real ? pool.real_octets() : pool.elided_octets());
-    if (metadata.header_at < sizeof(Packet) || metadata.header_at + head.octets > room ||
-        real_octets_of(metadata) > head.octets)
-      throw std::runtime_error("what another process has sent is no frame");
+    check(!metadata.has(Packet::kFromPort) && metadata.header_at >= sizeof(Packet) &&
+          std::size_t{metadata.header_at} + head.octets <= room);
     Packet* const p = real ? pool.allocate_real() : pool.allocate_elided();
     if (p == nullptr) return false;
     const WorkerId home = p->home;
     *p = metadata;
     p->home = home;
     in.octets(p->header(), head.octets);
+    check(is_whole(*p, head.octets));
     if (p->sampled != 0) [[unlikely]]
       visiting_.take(*p, in);
     const Duration lead = head.effect - head.start;

@@ -2,6 +2,8 @@
 #include "dataplane/run/boundary.h"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -92,6 +94,48 @@ TEST(Boundary, ADeviceElsewhereAnswersWhatItWasTold) {
     EXPECT_GT(other.counters().ports.at(0).delivered, 10u);
     EXPECT_EQ(other.done(), at(50_us));
   });
+}
+
+// What comes from another process is a frame, or refused: nothing is written beyond a packet.
+TEST(Boundary, OctetsThatAreNoFrameAreRefused) {
+  ThreadPeers::Room room(2);
+  struct Process {
+    Process(std::size_t self, ThreadPeers::Room& room) : peers(self, 2, room), parts{&peers, {0, 1}} {}
+    std::unique_ptr<Fabric> fabric = circle_of_jugglers(2, 0);
+    ThreadPeers peers;
+    Parts parts;
+    PacketPools pools{1, {.elided_limit = 4096, .real_limit = 256, .real_octets = 2048, .anywhere = true}};
+    Boundary boundary{*fabric, parts, pools};
+  };
+  Process sends(0, room);
+  Process takes(1, room);
+  for (std::size_t i = 0; i < sends.fabric->channels().size(); ++i)
+    if (sends.boundary.leaves(i))
+      sends.fabric->channels()[i].push_data(at(1_us), 1_us, make_pfc_frame(sends.pools[WorkerId{0}], {}, 0, {}));
+  std::vector<StateArchive> out(2);
+  EXPECT_EQ(sends.boundary.pack(out), at(2_us));
+  const std::vector<std::byte> right = out[1].take();
+  std::size_t refused = 0;
+  const auto take = [&](const std::vector<std::byte>& octets) {
+    try {
+      StateArchive in{std::span(octets)};
+      EXPECT_TRUE(takes.boundary.take(in, [&](DeviceId) -> PacketPool& { return takes.pools[WorkerId{0}]; }));
+    } catch (const std::exception&) {
+      ++refused;
+    }
+  };
+  take(right);
+  EXPECT_EQ(refused, 0u);
+  for (std::size_t n = 0; n < right.size(); ++n) take({right.begin(), right.begin() + static_cast<std::ptrdiff_t>(n)});
+  EXPECT_EQ(refused, right.size());
+  // Lengths and the packet's metadata; any instants are right.
+  for (std::size_t i = 24; i < 32 + sizeof(Packet); ++i)
+    for (const unsigned value : {1u, 32u, 127u, 255u}) {
+      std::vector<std::byte> wrong = right;
+      wrong[i] = static_cast<std::byte>(value);
+      take(wrong);
+    }
+  EXPECT_GT(refused, right.size() + 8);
 }
 
 }  // namespace
