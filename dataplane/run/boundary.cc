@@ -30,8 +30,7 @@ std::size_t octets_of(const Packet& p) noexcept {
   return p.telemetry == 0 ? real : real + telemetry_of(p).octets();
 }
 
-// What has come, and whether it is a frame.
-void check(bool right) {
+void check_frame(bool right) {
   if (!right) throw std::runtime_error("what another process has sent is no frame");
 }
 
@@ -106,15 +105,15 @@ bool Boundary::take(StateArchive& in, const std::function<PacketPool&(DeviceId)>
     PacketPool& pool = pool_of(c.receiver);
     const bool real = metadata.has(Packet::kRealPool);
     const std::size_t room = kHeaderAt + (real ? pool.real_octets() : pool.elided_octets());
-    check(!metadata.has(Packet::kFromPort) && metadata.header_at >= sizeof(Packet) &&
-          std::size_t{metadata.header_at} + head.octets <= room);
+    check_frame(!metadata.has(Packet::kFromPort) && metadata.header_at >= sizeof(Packet) &&
+                std::size_t{metadata.header_at} + head.octets <= room);
     Packet* const p = real ? pool.allocate_real() : pool.allocate_elided();
     if (p == nullptr) return false;
     const WorkerId home = p->home;
     *p = metadata;
     p->home = home;
     in.octets(p->header(), head.octets);
-    check(is_whole(*p, head.octets));
+    check_frame(is_whole(*p, head.octets));
     if (p->sampled != 0) [[unlikely]]
       visiting_.take(*p, in);
     const Duration lead = head.effect - head.start;

@@ -6,7 +6,7 @@
 namespace railyard {
 namespace {
 
-void check(bool right) {
+void check_stack(bool right) {
   if (!right) throw std::runtime_error("what another process told of a sampled packet is of none");
 }
 
@@ -25,9 +25,9 @@ VisitingStacks::Home VisitingStacks::home_of(IntStack& stack) {
 }
 
 IntStack& VisitingStacks::at_home(const Home& home) {
-  check(parts_.is_here(DeviceId{home.device}));
+  check_stack(parts_.is_here(DeviceId{home.device}));
   IntSource* const source = fabric_[DeviceId{home.device}].int_source();
-  check(source != nullptr && home.slot < source->slots());
+  check_stack(source != nullptr && home.slot < source->slots());
   return source->at(home.slot);
 }
 
@@ -59,7 +59,7 @@ void VisitingStacks::pack(const Packet& packet, StateArchive& out) {
 IntStack VisitingStacks::read(StateArchive& in, Home& home) {
   IntStack stack;
   stack.exchange(in, nodes());
-  check(home.device < nodes().nodes.size() && nodes().nodes[home.device].name == stack.hops().front().node);
+  check_stack(home.device < nodes().nodes.size() && nodes().nodes[home.device].name == stack.hops().front().node);
   return stack;
 }
 
