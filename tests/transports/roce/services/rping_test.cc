@@ -369,5 +369,29 @@ TEST(Rping, AStopEndsTheConnectionInGoodOrder) {
   EXPECT_EQ(n.nic(0).rping_server()->counters().open, 0u);
 }
 
+// What another process is told of a NIC is all that it counts.
+TEST(Rping, FiguresAreExchanged) {
+  Network network(2, clients_of_one(3000, 5));
+  network.run(Instant{} + 100_ms);
+  ASSERT_EQ(network.nic(1).rping_client(0).state(), State::kDone);
+  Network elsewhere(2, clients_of_one(3000, 5));
+  for (std::size_t i = 0; i < 2; ++i) {
+    StateArchive out;
+    network.nic(i).exchange_figures(out);
+    StateArchive in{std::span(out.written())};
+    elsewhere.nic(i).exchange_figures(in);
+    EXPECT_EQ(in.left(), 0u);
+    EXPECT_EQ(elsewhere.nic(i).engine().counters().sent_packets.read(),
+              network.nic(i).engine().counters().sent_packets.read());
+    EXPECT_EQ(elsewhere.nic(i).connections().counters().sent.read(), network.nic(i).connections().counters().sent.read());
+  }
+  const RpingClient& client = elsewhere.nic(1).rping_client(0);
+  EXPECT_EQ(client.state(), State::kDone);
+  EXPECT_EQ(client.ended(), network.nic(1).rping_client(0).ended());
+  EXPECT_EQ(client.counters().rounds, 5u);
+  EXPECT_EQ(client.latency().count(), 5u);
+  EXPECT_EQ(elsewhere.nic(0).rping_server()->counters().octets, 5u * 3000);
+}
+
 }  // namespace
 }  // namespace railyard::roce
