@@ -108,7 +108,11 @@ traffic:
   - { name: g, pattern: permutation, bytes: 1MB }
 run: { memory: 128MiB }
 END
-check 'rping, 3 processes' same 3 "$work/rping.yaml"
+pings() {
+  same 3 "$work/rping.yaml" || return 1
+  jq -e '.rping | length == 2 and all(.state == "done" and .rounds >= 20 and .corrupted == 0)' "$work/several.json"
+}
+check 'rping, 3 processes' pings
 
 # The frames that h9 and h10 have sent, replayed by hosts made of them; h1 writes what it gets.
 replays() {
