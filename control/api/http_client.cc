@@ -80,9 +80,8 @@ bool exchange(const std::string& path, const http::request<http::string_body>& o
   return error && error != beast::error::timeout && received == 0;
 }
 
-}  // namespace
-
-nlohmann::json ask(const std::string& socket, const Request& request, std::chrono::milliseconds patience) {
+// The body of the answer, and its status. Throws Unreachable.
+std::pair<std::string, int> body_of(const std::string& socket, const Request& request, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + patience;
   const http::request<http::string_body> out = to_http(request);
@@ -100,12 +99,25 @@ nlohmann::json ask(const std::string& socket, const Request& request, std::chron
   if (error == beast::error::timeout)
     throw Unreachable(fmt::format("{} did not answer within {} s", socket, patience.count() / 1000), true);
   if (error) throw Unreachable(fmt::format("{} broke off: {}", socket, error.message()));
-
-  nlohmann::json body = nlohmann::json::parse(in->get().body(), nullptr, false);
-  if (body.is_discarded()) throw Unreachable(fmt::format("{} did not answer with JSON", socket));
   const int status = static_cast<int>(in->get().result_int());
+  return {std::move(in->get().body()), status};
+}
+
+}  // namespace
+
+nlohmann::json ask(const std::string& socket, const Request& request, std::chrono::milliseconds patience) {
+  const auto [text, status] = body_of(socket, request, patience);
+  nlohmann::json body = nlohmann::json::parse(text, nullptr, false);
+  if (body.is_discarded()) throw Unreachable(fmt::format("{} did not answer with JSON", socket));
   if (status >= 400) throw ApiError(status, body.value("detail", "the daemon refused without a reason"));
   return body;
+}
+
+std::string ask_for_file(const std::string& socket, const Request& request, std::chrono::milliseconds patience) {
+  auto [text, status] = body_of(socket, request, patience);
+  if (status < 400) return std::move(text);
+  const nlohmann::json body = nlohmann::json::parse(text, nullptr, false);
+  throw ApiError(status, body.is_object() ? body.value("detail", "") : std::string("the daemon refused without a reason"));
 }
 
 }  // namespace railyard::api

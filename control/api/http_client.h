@@ -24,5 +24,8 @@ class Unreachable : public std::runtime_error {
 // Unreachable, and ApiError with what the daemon said if that is an error.
 nlohmann::json ask(const std::string& socket, const Request& request,
                    std::chrono::milliseconds patience = std::chrono::milliseconds{15'000});
+// The same where the answer is a file: its octets.
+std::string ask_for_file(const std::string& socket, const Request& request,
+                         std::chrono::milliseconds patience = std::chrono::milliseconds{15'000});
 
 }  // namespace railyard::api

@@ -1,11 +1,9 @@
 #include "control/daemon/daemon.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <future>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -31,7 +29,7 @@
 #include "control/daemon/routes.h"
 #include "control/daemon/speakers.h"
 #include "control/daemon/watch.h"
-#include "control/daemon/web_access.h"
+#include "control/daemon/web_server.h"
 #include "control/lab/session.h"
 #include "control/lab/version.h"
 #include "control/spec/load.h"
@@ -112,46 +110,13 @@ agents::AgentHosts::Config agents_of(const spec::Lab& lab, const std::string& na
   return c;
 }
 
-// Nothing: TLS was not asked for.
-std::optional<api::TlsFiles> tls_files(const DaemonConfig& config) {
-  if (config.tls_certificate.empty() && config.tls_key.empty()) return std::nullopt;
-  if (config.tls_certificate.empty() || config.tls_key.empty())
-    throw std::invalid_argument("--tls-cert and --tls-key go together; expected both");
-  return api::TlsFiles{config.tls_certificate, config.tls_key};
-}
-
-// Where to listen. A port of 0 is for the system to choose.
-std::optional<wire::UdpEndpoint> endpoint_of(const char* option, const std::string& text, int port, bool has_tls) {
-  if (text.empty()) return std::nullopt;
-  const bool any_port = text.ends_with(":0");
-  auto endpoint = wire::UdpEndpoint::parse(any_port ? text.substr(0, text.size() - 1) + "1" : text);
-  if (!endpoint)
-    throw std::invalid_argument(
-        fmt::format("{}: '{}' is no address with a port; expected one such as 127.0.0.1:{}", option, text, port));
-  if (!endpoint->address.is_loopback() && !has_tls)
-    throw std::invalid_argument(
-        fmt::format("{}: {} is no loopback address, and others need TLS; expected --tls-cert FILE and --tls-key FILE with it, or "
-                    "127.0.0.1:PORT, reached from elsewhere by an SSH tunnel (`ssh -L PORT:127.0.0.1:PORT`)",
-                    option, text));
-  if (any_port) endpoint->port = 0;
-  return endpoint;
-}
-
-// How a browser gets there: at all addresses by the name of this machine.
-std::string authority_of(const wire::UdpEndpoint& endpoint) {
-  const bool all = to_string(endpoint.address) == "0.0.0.0" || to_string(endpoint.address) == "::";
-  std::array<char, 256> name{};
-  if (!all || ::gethostname(name.data(), name.size() - 1) != 0) return wire::to_string(endpoint);
-  return fmt::format("{}:{}", name.data(), endpoint.port);
-}
-
 }  // namespace
 
 void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                 const std::function<void(const std::string& name)>& ready) {
-  const std::optional<api::TlsFiles> tls = tls_files(config);
-  const auto metrics = endpoint_of("--metrics", config.metrics, 9420, tls.has_value());
-  const auto listen = endpoint_of("--listen", config.listen, 8421, tls.has_value());
+  const std::optional<api::TlsFiles> tls = tls_said(config.tls_certificate, config.tls_key);
+  const auto metrics = endpoint_said("--metrics", config.metrics, 9420, tls.has_value());
+  const auto listen = endpoint_said("--listen", config.listen, 8421, tls.has_value());
   const Settings settings = live_settings(config);
   spec::Lab spec = settings.lab();
 
@@ -208,32 +173,16 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
       };
     };
     watch.start(unless_busy([&lab] { return lab.state(); }), unless_busy([&lab] { return lab.pauses(); }));
-    std::optional<WebAccess> web;
-    std::optional<api::HttpServer> for_web;
+    std::optional<WebServer> web;
     const bool tls_metrics = metrics && !metrics->address.is_loopback();
     const std::string token = api::drawn_secret();
     if (listen || tls_metrics) keep_token(dir.token(), token);
     if (listen) {
-      constexpr std::size_t kMostClients = 512;
-      // Requests wait for the constructor of `web`: nobody knows the port, or a link, before.
-      std::promise<void> stands;
-      const auto standing = stands.get_future().share();
-      for_web.emplace(api::HttpServerConfig{.socket = {},
-                                            .tcp = listen,
-                                            .tls = tls,
-                                            .admit =
-                                                [&web, standing](const api::Request& request) {
-                                                  standing.wait();
-                                                  return web->admit(request);
-                                                },
-                                            .most_clients = kMostClients},
-                      [&web](const api::Request& request) { return web->handle(request); });
-      const auto api = [&](const api::Request& request) {
-        const std::scoped_lock lock(one_at_a_time);
-        return route(lab, down, request);
-      };
-      web.emplace(authority_of(for_web->endpoint()), token, config.page, api, tls.has_value());
-      stands.set_value();
+      web.emplace(WebServerConfig{.listen = *listen, .tls = tls, .page = config.page, .token = token},
+                  [&](const api::Request& request) {
+                    const std::scoped_lock lock(one_at_a_time);
+                    return route(lab, down, request);
+                  });
       lab.shown_at([&web, token_file = dir.token()] {
         return nlohmann::json{{"link", web->new_link()}, {"listens", web->authority()}, {"token_file", token_file}};
       });

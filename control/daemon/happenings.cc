@@ -17,6 +17,10 @@ nlohmann::json Happening::json() const {
 void Happenings::add(Happening happening) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   happening.unix_seconds = std::chrono::duration<double>(now).count();
+  add_seen(std::move(happening));
+}
+
+void Happenings::add_seen(Happening happening) {
   const std::scoped_lock lock(mutex_);
   happening.number = ++last_;
   all_.push_back(std::move(happening));

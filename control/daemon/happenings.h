@@ -15,7 +15,7 @@ struct Happening {
   std::uint64_t number = 0;    // from 1
   double unix_seconds = 0;     // when it was seen, wall clock
   double modelled_seconds = 0;
-  std::string kind;            // "link", "fault", "drain", "pfc-watchdog", "log"
+  std::string kind;            // "link", "fault", "drain", "pfc-watchdog", "log"; of several sites "site"
   std::string element;         // "leaf1:3", a node, the name of a fault; may be empty
   std::string text;            // one line
 
@@ -29,6 +29,8 @@ class Happenings {
 
   // `happening` gets its number and wall clock here.
   void add(Happening happening);
+  // One that was seen elsewhere, at its `unix_seconds`: it gets its number here.
+  void add_seen(Happening happening);
   // Those after number `seen`, oldest first.
   std::vector<Happening> after(std::uint64_t seen) const;
 

@@ -101,6 +101,9 @@ class LiveLab {
   nlohmann::json layout(const std::string& folding) const;
   // What a page needs for its first picture: layout, the last sample, and what has happened. Asks nothing of the engine.
   nlohmann::json overview(const std::string& folding) const;
+  // Watch::news(), and how the clocks at the other ends of `trunks` stand to this one: what the front of a lab over several
+  // sites asks for. Asks nothing of the engine.
+  nlohmann::json news(std::uint64_t seen, std::uint64_t state) const;
   // Faults with what they touch (layout.h), hosts, and how far built-in collectives are: for those who watch.
   nlohmann::json state();
   // The JSON schema of fabric files, faults among them.

@@ -36,6 +36,17 @@ json LiveLab::overview(const std::string& folding) const {
   return out;
 }
 
+json LiveLab::news(std::uint64_t seen, std::uint64_t state) const {
+  json out = watch().news(seen, state);
+  out["trunks"] = json::array();
+  for (const lab::Session::Trunk& t : session_.trunks()) {
+    json status = trunk_status(t);
+    json& trunk = out["trunks"].emplace_back();
+    for (const char* key : {"name", "up", "clock_offset_ns", "clock_error_ns"}) trunk[key] = std::move(status[key]);
+  }
+  return out;
+}
+
 json LiveLab::state() {
   json out = about();
   out["faults"] = faults_.list()["faults"];

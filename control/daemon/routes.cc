@@ -57,6 +57,17 @@ bool asked_yes(const json& query, const char* key) {
   throw ApiError(400, fmt::format("{}: '{}'; expected true or false", key, said));
 }
 
+// Zero where it is not said. `what`: "a happening".
+std::uint64_t asked_number(const json& query, const char* key, const char* what) {
+  const std::string said = asked(query, key);
+  std::uint64_t n = 0;
+  const auto [end, error] = std::from_chars(said.data(), said.data() + said.size(), n);
+  if (said.empty() || (error == std::errc{} && end == said.data() + said.size())) return n;
+  throw ApiError(400, fmt::format("{}: '{}'; expected the number of {}", key, said, what));
+}
+
+}  // namespace
+
 std::chrono::milliseconds asked_every(const json& query) {
   const std::string every = asked(query, "every");
   if (every.empty()) return std::chrono::milliseconds(500);
@@ -77,14 +88,9 @@ double asked_at(const json& query) {
   throw ApiError(400, fmt::format("at: '{}'; expected seconds since 1970", at));
 }
 
-std::uint64_t asked_after(const json& query) {
-  const std::string after = asked(query, "after");
-  std::uint64_t n = 0;
-  const auto [end, error] = std::from_chars(after.data(), after.data() + after.size(), n);
-  if (error == std::errc{} && end == after.data() + after.size()) return n;
-  if (after.empty()) return 0;
-  throw ApiError(400, fmt::format("after: '{}'; expected the number of a happening", after));
-}
+std::uint64_t asked_after(const json& query) { return asked_number(query, "after", "a happening"); }
+
+namespace {
 
 // How many of the last rounds; one if it is not said.
 std::size_t asked_last(const json& query) {
@@ -104,6 +110,10 @@ constexpr std::array kRoutes{
     Route{"GET", "/snapshot", [](LiveLab& l, const std::string&, const json& q) { return l.watch().snapshot(asked_at(q)); }},
     Route{"GET", "/happenings",
           [](LiveLab& l, const std::string&, const json& q) { return l.watch().happened(asked_after(q)); }},
+    Route{"GET", "/news",
+          [](LiveLab& l, const std::string&, const json& q) {
+            return l.news(asked_after(q), asked_number(q, "state", "a state"));
+          }},
     Route{"GET", "/schema", [](LiveLab&, const std::string&, const json&) { return LiveLab::schema(); }},
     Route{"GET", "/openapi.json", [](LiveLab&, const std::string&, const json&) { return json::parse(openapi()); }},
     Route{"POST", "/web", [](LiveLab& l, const std::string&, const json&) { return l.web(); }},
@@ -207,18 +217,6 @@ struct FileRoute {
 // A page of the lab's own, which may have its own style, but no script, and no session (CSP Level 3: sandbox).
 constexpr const char* kReportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox";
 
-api::Response report_file(LiveLab& lab, const std::string& name) {
-  const json files = lab.report();
-  if (!files.contains(name))
-    throw ApiError(404, fmt::format("a report has no '{}'; expected report.html, report.json, report.txt or lab.yaml", name));
-  const char* type = name.ends_with(".html") ? "text/html; charset=utf-8"
-                     : name.ends_with(".json") ? "application/json"
-                                               : "text/plain; charset=utf-8";
-  api::Response out{200, nullptr, files[name].get<std::string>(), type};
-  out.fields = {{"Content-Security-Policy", kReportPolicy}};
-  return out;
-}
-
 api::Response capture_file(LiveLab& lab, const std::string& id) {
   Captures::File file = lab.captures().file(id);
   api::Response out{200, nullptr, std::move(file.octets), "application/x-pcapng"};
@@ -226,7 +224,9 @@ api::Response capture_file(LiveLab& lab, const std::string& id) {
   return out;
 }
 
-constexpr std::array kFileRoutes{FileRoute{"/captures/*/file", capture_file}, FileRoute{"/report/*", report_file}};
+constexpr std::array kFileRoutes{
+    FileRoute{"/captures/*/file", capture_file},
+    FileRoute{"/report/*", [](LiveLab& lab, const std::string& name) { return report_file(lab.report(), name); }}};
 
 // What stands in the place of "*"; nothing: the path is another one.
 std::optional<std::string> name_in(std::string_view path, std::string_view target) {
@@ -239,6 +239,17 @@ std::optional<std::string> name_in(std::string_view path, std::string_view targe
 }
 
 }  // namespace
+
+api::Response report_file(const json& files, const std::string& name) {
+  if (!files.contains(name) || !files[name].is_string())
+    throw ApiError(404, fmt::format("a report has no '{}'; expected report.html, report.json, report.txt or lab.yaml", name));
+  const char* type = name.ends_with(".html") ? "text/html; charset=utf-8"
+                     : name.ends_with(".json") ? "application/json"
+                                               : "text/plain; charset=utf-8";
+  api::Response out{200, nullptr, files[name].get<std::string>(), type};
+  out.fields = {{"Content-Security-Policy", kReportPolicy}};
+  return out;
+}
 
 api::Response public_route(LiveLab& lab, const Request& request) {
   if (request.target != "/metrics") throw ApiError(404, fmt::format("there is no {}; expected /metrics", request.target));

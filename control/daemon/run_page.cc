@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <future>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -66,26 +65,12 @@ RunPage::RunPage(lab::Session& session, std::span<const PageFile> page)
     };
   };
   watch_->start(unless_busy([this] { return lab_.state(); }), unless_busy([this] { return lab_.pauses(); }));
-  // Requests wait for `web_`: nobody knows the port, or a link, before.
-  std::promise<void> stands;
-  const auto standing = stands.get_future().share();
+  wire::UdpEndpoint any = *wire::UdpEndpoint::parse("127.0.0.1:1");
+  any.port = 0;
   constexpr std::size_t kMostClients = 64;
-  server_ = std::make_unique<api::HttpServer>(
-      api::HttpServerConfig{.socket = {},
-                            .tcp = wire::UdpEndpoint::parse("127.0.0.1:1").transform([](wire::UdpEndpoint any) {
-                              any.port = 0;
-                              return any;
-                            }),
-                            .admit =
-                                [this, standing](const Request& request) {
-                                  standing.wait();
-                                  return web_->admit(request);
-                                },
-                            .most_clients = kMostClients},
-      [this](const Request& request) { return web_->handle(request); });
-  web_ = std::make_unique<WebAccess>(wire::to_string(server_->endpoint()), token_, page,
-                                     [this](const Request& request) { return answer(request); });
-  stands.set_value();
+  web_ = std::make_unique<WebServer>(
+      WebServerConfig{.listen = any, .page = page, .token = token_, .most_clients = kMostClients},
+      [this](const Request& request) { return answer(request); });
   session_.engine().after_windows(this, [this] { between_windows(); });
 }
 
@@ -99,7 +84,7 @@ void RunPage::end() {
   std::atomic<bool> gone{false};
   std::thread leave([&] {
     watch_->farewell("The run has ended.");
-    server_.reset();
+    web_.reset();
     gone = true;
   });
   // The engine rests: who waits for it need not wait in vain.

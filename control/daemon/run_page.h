@@ -8,11 +8,10 @@
 #include <span>
 #include <string>
 
-#include "control/api/http_server.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/log.h"
 #include "control/daemon/watch.h"
-#include "control/daemon/web_access.h"
+#include "control/daemon/web_server.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -32,7 +31,7 @@ class RunPage {
   RunPage(const RunPage&) = delete;
   RunPage& operator=(const RunPage&) = delete;
 
-  // To the page, once; and what else opens it.
+  // To the page, once; and what else opens it. Before end().
   std::string new_link() { return web_->new_link(); }
   const std::string& token() const noexcept { return token_; }
   // The run has ended: those who watch are told, and nobody is served any more. By the thread that ran the session.
@@ -49,8 +48,7 @@ class RunPage {
   std::string token_;
   std::mutex one_at_a_time_;  // of those who look at the lab
   std::unique_ptr<Watch> watch_;  // before the server, whose streams it feeds
-  std::unique_ptr<WebAccess> web_;
-  std::unique_ptr<api::HttpServer> server_;
+  std::unique_ptr<WebServer> web_;
   std::chrono::steady_clock::time_point served_{};
 };
 

@@ -39,6 +39,12 @@ std::string event(std::string_view name, std::string_view data) {
   return fmt::format("event: {}\ndata: {}\n\n", name, data);
 }
 
+// Its data; null without an event.
+json data_of(const std::shared_ptr<const std::string>& event) {
+  if (event == nullptr) return nullptr;
+  return json::parse(std::string_view(*event).substr(event->find('{')));
+}
+
 }  // namespace
 
 Watch::Watch(lab::Session& session, WallClockLive& live, Log& log)
@@ -324,7 +330,7 @@ json Watch::history(const std::string& of) const {
   if (of.empty()) {
     for (std::size_t e = 0; e < rates_.ends(); ++e) {
       counted.push_back(e);
-      if (!session_.lab().is_switch(rates_.port(e).device)) ends.push_back(e);
+      if (session_.lab().node_of(rates_.port(e).device).kind == spec::NodeSpec::Kind::kHost) ends.push_back(e);
     }
   } else {
     counted = ends = ends_of(of);
@@ -341,8 +347,26 @@ json Watch::last_sample() const {
     const std::scoped_lock lock(mutex_);
     last = sample_;
   }
-  if (last == nullptr) return nullptr;
-  return json::parse(std::string_view(*last).substr(last->find('{')));
+  return data_of(last);
+}
+
+json Watch::news(std::uint64_t seen, std::uint64_t state) {
+  constexpr std::int64_t kAway = 1'000;
+  if (steady_ms() - wanted_.exchange(steady_ms()) > kAway) look_soon();
+  std::shared_ptr<const std::string> sample, now;
+  std::uint64_t states = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    sample = sample_;
+    states = states_;
+    if (states_ != state) now = state_;
+  }
+  json out = happened(seen);
+  out["unix_seconds"] = unix_seconds();
+  out["sample"] = data_of(sample);
+  out["states"] = states;
+  out["state"] = data_of(now);
+  return out;
 }
 
 json Watch::happened(std::uint64_t seen) const {

@@ -68,6 +68,9 @@ class Watch {
   nlohmann::json last_sample() const;
   // What has happened after number `seen`.
   nlohmann::json happened(std::uint64_t seen) const;
+  // All that a stream would say next to one who knows happenings up to number `seen` and state number `state`, in one answer:
+  // `unix_seconds` (now), `sample`, `states` (number of the last state), `state` (null: it is known), `happenings`.
+  nlohmann::json news(std::uint64_t seen, std::uint64_t state);
 
  private:
   // What the engine's thread tells. It may do so after the watch is gone.

@@ -119,11 +119,14 @@ std::optional<std::string> Child::read_line(milliseconds patience) {
   const auto end = steady_clock::now() + patience;
   std::array<char, 65536> block;
   for (;;) {
-    if (const std::size_t line = received_.find('\n'); line != received_.npos) {
+    if (const std::size_t line = received_.find('\n', searched_); line != received_.npos) {
       std::string text = received_.substr(0, line);
       received_.erase(0, line + 1);
+      searched_ = 0;
       return text;
     }
+    searched_ = received_.size();
+    if (searched_ > kMostLine) ended_ = true;
     if (ended_) return std::nullopt;
     const auto left = std::chrono::ceil<milliseconds>(end - steady_clock::now());
     if (!wait_for(out_.get(), POLLIN, std::max(left, milliseconds(0)))) return std::nullopt;

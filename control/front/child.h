@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,9 @@ class Child {
 
   // False: it has closed its end, or has not taken it for 10 s.
   bool write_line(const std::string& line);
-  // Nothing: it has closed its end, or the time is over.
+  // Nothing: it has closed its end, or the time is over; or the line is longer than kMostLine, and nothing more is read.
   std::optional<std::string> read_line(std::chrono::milliseconds patience);
+  static constexpr std::size_t kMostLine = 96u << 20;
   // No more comes from it.
   bool has_ended() const noexcept { return ended_; }
   // The last line that it has written to standard error; empty: none.
@@ -37,6 +39,7 @@ class Child {
   FileDescriptor out_;
   FileDescriptor error_;
   std::string received_;
+  std::size_t searched_ = 0;  // octets of it without an end of a line
   bool ended_ = false;
 };
 

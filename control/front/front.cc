@@ -11,9 +11,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/api/guard.h"
 #include "control/api/http_server.h"
 #include "control/daemon/log.h"
+#include "control/daemon/web_server.h"
 #include "control/front/front_routes.h"
+#include "control/front/lab_watch.h"
+#include "control/front/link_map.h"
 #include "control/front/site_links.h"
 #include "control/front/site_plan.h"
 #include "control/front/site_record.h"
@@ -54,10 +58,11 @@ void wait_for_trunks(const SitePlan& plan, SiteLinks& links, const std::atomic<b
   throw std::runtime_error("stopped before all links between sites were up");
 }
 
-// Tells each site the outages of all others, ten times a second, and the log what becomes of sites.
+// Tells each site the outages of all others, ten times a second, and the log and those who watch what becomes of sites.
 class Messenger {
  public:
-  Messenger(SiteLinks& links, daemon::Log& log) : links_(links), log_(log), thread_([this](std::stop_token s) { run(s); }) {}
+  Messenger(SiteLinks& links, daemon::Log& log, LabWatch& watch)
+      : links_(links), log_(log), watch_(watch), thread_([this](std::stop_token s) { run(s); }) {}
 
  private:
   static constexpr auto kEvery = 100ms;
@@ -89,6 +94,7 @@ class Messenger {
           log_.warning(fmt::format("site {} is away: {}", s.name, s.why_gone));
         else
           log_.line(fmt::format("site {} answers again", s.name));
+        watch_.note_site(s.name, s.why_gone);
         told_.erase(s.name);
       }
       if (is_gone) continue;
@@ -109,6 +115,7 @@ class Messenger {
 
   SiteLinks& links_;
   daemon::Log& log_;
+  LabWatch& watch_;
   std::map<std::string, json> outages_;  // by site: its own, as it said last
   std::map<std::string, json> told_;     // by site: those of the others
   std::map<std::string, bool> gone_;
@@ -118,7 +125,10 @@ class Messenger {
 }  // namespace
 
 void run_front(const FrontConfig& config, std::atomic<bool>& stop, const std::function<void(const std::string& name)>& ready) {
+  const auto tls = daemon::tls_said(config.tls_certificate, config.tls_key);
+  const auto listen = daemon::endpoint_said("--listen", config.listen, 8421, tls.has_value());
   const SitePlan plan = plan_sites(config.spec_file, config.overrides, config.sites);
+  const LinkMap map(plan);
   const daemon::LabDir dir(config.name.empty() ? plan.lab.name : config.name);
   const SiteRecord record = record_of(config, plan, dir.name());
   if (dir.exists() && !dir.running() && read_record(dir))
@@ -131,17 +141,30 @@ void run_front(const FrontConfig& config, std::atomic<bool>& stop, const std::fu
   try {
     daemon::Log log(dir.log(), config.log_level);
     log.line(fmt::format("lab '{}' from {} over {} sites", dir.name(), config.spec_file, plan.sites.size()));
-    links.start(plan.file, config.web);
+    links.start(plan.file);
     wait_for_trunks(plan, links, stop);
     {
-      FrontRoutes routes(dir.name(), plan, links, [&stop] { stop = true; });
-      const Messenger messenger(links, log);
+      LabWatch watch(dir.name(), plan, map, links);
+      FrontRoutes routes(dir.name(), plan, map, links, watch, [&stop] { stop = true; });
+      const Messenger messenger(links, log, watch);
+      std::optional<daemon::WebServer> web;
+      if (listen) {
+        const std::string token = api::drawn_secret();
+        daemon::keep_token(dir.token(), token);
+        web.emplace(daemon::WebServerConfig{.listen = *listen, .tls = tls, .page = config.page, .token = token},
+                    [&routes](const api::Request& request) { return routes.answer(request, FrontRoutes::kTurnOfPages); });
+        routes.shown_at([&web, token_file = dir.token()] {
+          return json{{"link", web->new_link()}, {"listens", web->authority()}, {"token_file", token_file}};
+        });
+        log.line(fmt::format("listening at {}://{}", web->scheme(), web->authority()));
+      }
       const api::HttpServer server({.socket = dir.socket()},
                                    [&routes](const api::Request& request) { return routes.answer(request); });
       log.line("up");
       log.to_stderr(config.log_to_stderr);
       ready(dir.name());
       while (!stop) std::this_thread::sleep_for(50ms);
+      watch.farewell("The lab was stopped.");
     }
     stays = links.stop();
   } catch (...) {

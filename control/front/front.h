@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "control/daemon/lab_dir.h"
+#include "control/daemon/web_access.h"
 #include "control/front/remote_shell.h"
 
 namespace railyard::front {
@@ -17,7 +19,11 @@ struct FrontConfig {
   std::string name;                    // empty: the spec's
   std::vector<std::string> sites;      // names in the file, or [USER@]HOST
   RemoteShell shell;
-  bool web = false;  // each site serves the live page of its part, on its machine
+  // The page and the API of the whole lab, as of daemon::DaemonConfig.
+  std::string listen{};
+  std::span<const daemon::PageFile> page{};
+  std::string tls_certificate{};
+  std::string tls_key{};
   std::string log_level = "info";
   bool log_to_stderr = false;
 };

@@ -8,10 +8,13 @@
 #include <fmt/format.h>
 
 #include "control/api/query.h"
+#include "control/daemon/routes.h"
+#include "control/front/merge_findings.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
+#include "control/spec/value.h"
 
 namespace railyard::front {
 
@@ -37,7 +40,12 @@ SiteLink& FrontRoutes::site_with(const std::string& node) {
   throw ApiError(404, fmt::format("there is no node '{}'{}", name, spec::did_you_mean(name, known)));
 }
 
-json FrontRoutes::status() { return merged_status(name_, plan_, links_.ask_all("GET", "/status"), links_.states()); }
+json FrontRoutes::status() {
+  json out = merged_status(name_, plan_, links_.ask_all("GET", "/status"), links_.states());
+  for (json& port : out["ports"])
+    if (port.contains("peer")) port["peer"] = map_.with_far_ends(port.value("site", ""), port["peer"]);
+  return out;
+}
 
 // Each site gets the places that it has, all of them the same name.
 json FrontRoutes::add_fault(const json& body) {
@@ -94,16 +102,6 @@ json FrontRoutes::remove_fault(const std::string& name) {
   return answer;
 }
 
-json FrontRoutes::pages() {
-  json sites = json::array();
-  for (auto& [site, page] : links_.ask_all("POST", "/web")) {
-    page["site"] = site;
-    page["target"] = links_.at(site).site().target;
-    sites.push_back(std::move(page));
-  }
-  return {{"sites", std::move(sites)}};
-}
-
 json FrontRoutes::first_that_knows(const std::string& method, const std::string& target, const json& body) {
   std::optional<ApiError> last;
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -119,7 +117,51 @@ json FrontRoutes::first_that_knows(const std::string& method, const std::string&
   throw *last;
 }
 
-json FrontRoutes::route(const std::string& method, const std::string& path, const std::string& target, const json& body) {
+Answers FrontRoutes::ask_willing(const Asked& asked, const std::vector<int>& refusals) {
+  Answers out;
+  std::optional<ApiError> last;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    try {
+      out[links_[i].site().name] = links_[i].ask(asked.method, asked.target, asked.body, asked.turn);
+    } catch (const ApiError& error) {
+      if (std::ranges::find(refusals, error.status()) == refusals.end()) throw;
+      last = error;
+    } catch (const SiteGone& gone) {
+      if (!last) last = ApiError(503, gone.what());
+    }
+  }
+  if (out.empty()) throw *last;
+  return out;
+}
+
+json FrontRoutes::set_link(const json& body) {
+  const std::string port = text_of(body, "link");
+  SiteLink& near = site_with(port);
+  json answer;
+  try {
+    answer = near.ask("POST", "/links", body);
+  } catch (const ApiError& error) {
+    // Down at the other end, of a link between sites?
+    const auto link = map_.link_at(port);
+    if (error.status() != 409 || !link || body.value("up", json()) != true) throw;
+    const spec::LinkSpec& l = map_.lab().links[*link];
+    const std::string far = spec::format(spec::format(l.a) == port ? l.b : l.a);
+    SiteLink& other = site_with(far);
+    if (&other == &near) throw;
+    answer = other.ask("POST", "/links", {{"link", far}, {"up", true}});
+    return map_.with_far_ends(other.site().name, std::move(answer));
+  }
+  return map_.with_far_ends(near.site().name, std::move(answer));
+}
+
+json FrontRoutes::path_of(const json& body) {
+  if (body.is_object() && body.contains("flow")) return first_that_knows("POST", "/path", body);
+  SiteLink& site = site_with(text_of(body, "from"));
+  return map_.with_far_ends(site.site().name, site.ask("POST", "/path", body));
+}
+
+json FrontRoutes::route(const Asked& asked) {
+  const auto& [method, path, target, query, body, turn] = asked;
   const auto is = [&](const char* m, const char* p) { return method == m && path == p; };
   const auto below = [&](const char* m, const char* p) { return method == m && path.starts_with(p) && path.size() > std::string_view(p).size(); };
   const auto name = [&](const char* p) { return path.substr(std::string_view(p).size()); };
@@ -130,36 +172,61 @@ json FrontRoutes::route(const std::string& method, const std::string& path, cons
   if (is("GET", "/lab")) return merged_lab(name_, plan_, links_.ask_all("GET", "/lab"), links_.states());
   if (is("GET", "/status")) return status();
   if (is("GET", "/audit")) return merged_audit(links_.ask_all("GET", "/audit"));
-  if (is("GET", "/flows")) return merged_lists(links_.ask_all("GET", "/flows"), {"flows", "uet_nics", "traffic"});
-  if (is("GET", "/collectives")) return merged_lists(links_.ask_all("GET", "/collectives"), {"agents", "collectives"});
+  if (is("GET", "/flows")) return merged_lists(links_.ask_all("GET", "/flows", nullptr, turn), {"flows", "uet_nics", "traffic"});
+  if (is("GET", "/collectives")) return merged_lists(links_.ask_all("GET", "/collectives", nullptr, turn), {"agents", "collectives"});
   if (is("GET", "/faults")) return merged_lists(links_.ask_all("GET", "/faults"), {"faults"});
   if (is("GET", "/faults/log")) return merged_lists(links_.ask_all("GET", target), {"lines"});
   if (is("POST", "/faults")) return add_fault(body);
   if (below("DELETE", "/faults/")) return remove_fault(name("/faults/"));
-  if (is("POST", "/web")) return pages();
-  if (is("POST", "/links")) return site_with(text_of(body, "link")).ask(method, target, body);
+  if (is("POST", "/web")) {
+    if (!link_) throw ApiError(409, "the lab has no page; start it with `railyard up --web`");
+    return link_();
+  }
+  if (is("POST", "/links")) return set_link(body);
+  if (is("POST", "/path")) return path_of(body);
   if (is("POST", "/attachments")) return site_with(text_of(body, "to")).ask(method, target, body);
   if (is("POST", "/restart")) return site_with(text_of(body, "host")).ask(method, target, body);
   if (is("POST", "/again") || is("POST", "/stop")) return first_that_knows(method, target, body);
-  if (below("GET", "/hosts/")) return site_with(name("/hosts/")).ask(method, target);
+  if (below("GET", "/hosts/")) return site_with(name("/hosts/")).ask(method, target, nullptr, turn);
   if (is("GET", "/routes")) return merged_lists(links_.ask_all("GET", "/routes"), {"switches", "reroutings"});
-  if (below("GET", "/routes/")) return site_with(name("/routes/")).ask(method, target);
-  if (method == "GET" && (path == "/settings" || path.starts_with("/settings/"))) return first_that_knows(method, target, body);
-  if (is("POST", "/settings") || is("POST", "/hold")) {
+  if (below("GET", "/routes/")) return map_.with_far_ends(site_with(name("/routes/")).site().name, site_with(name("/routes/")).ask(method, target, nullptr, turn));
+  if (method == "GET" && (path == "/settings" || path.starts_with("/settings/"))) return merged_settings(ask_willing(asked, {404}));
+  if (is("POST", "/settings")) {
     const Answers answers = links_.ask_all(method, target, body);
     if (answers.empty()) throw ApiError(503, "no site answers");
-    return answers.begin()->second;
+    return merged_changes(answers);
   }
+  // Sites may differ, where one of them was away.
+  if (is("POST", "/hold")) return ask_willing(asked, {409}).begin()->second;
+  if (is("POST", "/captures")) return captures_.start(site_with(text_of(body, "port")), body);
+  if (is("POST", "/captures/stop")) return captures_.stop(text_of(body, "id"));
+  if (below("DELETE", "/captures/")) return captures_.end(name("/captures/"));
+  if (json answer = page_route(asked); !answer.is_null()) return answer;
   throw ApiError(409, fmt::format("a lab over several sites does not answer {} {}; ask one site's part: `--lab {}` on its machine",
                                   method, path, links_[0].site().lab));
 }
 
-api::Response FrontRoutes::answer(const api::Request& request) {
+api::Response FrontRoutes::answer(const api::Request& request, std::chrono::milliseconds turn) {
   const auto [path, query] = api::parse_target(request.target);
   try {
-    return {request.target == "/down" ? 202 : 200, route(request.method, path, request.target, request.body)};
+    if (request.method == "GET" && path == "/events") {
+      api::Response out{200, nullptr};
+      out.events = watch_.stream(daemon::asked_every(query));
+      return out;
+    }
+    if (request.method == "GET" && path.starts_with("/captures/") && path.ends_with("/file"))
+      return captures_.file(path.substr(10, path.size() - 15));
+    if (request.method == "GET" && path.starts_with("/report/")) return site_report(path.substr(8));
+    std::unique_lock lock(one_at_a_time_, std::defer_lock);
+    if (request.method != "GET") lock.lock();
+    json answer = route({request.method, path, request.target, query, request.body, turn});
+    if (request.method != "GET") watch_.look_soon();
+    return {request.target == "/down" ? 202 : 200, std::move(answer)};
   } catch (const SiteGone& gone) {
     throw ApiError(503, gone.what());
+  } catch (const json::exception& error) {
+    throw ApiError(503, fmt::format("a site answered with something else than expected ({}); expected a railyard of the same version",
+                                    error.what()));
   }
 }
 

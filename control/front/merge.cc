@@ -120,6 +120,16 @@ json merged_lists(const Answers& answers, const std::vector<std::string>& lists)
   return out;
 }
 
+void add_hosts_of_sites_away(const SitePlan& plan, const std::vector<SiteState>& states, json& hosts) {
+  for (const SiteState& s : states) {
+    if (s.why_gone.empty()) continue;
+    for (const spec::NodeSpec& n : plan.lab.nodes)
+      if (n.kind == spec::NodeSpec::Kind::kHost && !n.reduces && plan.site_of.at(n.name) == s.name)
+        hosts.push_back({{"name", n.name}, {"nics", json::array()}, {"site", s.name}, {"state", "down"},
+                         {"site_is_down", true}, {"why", "site " + s.name + ": " + s.why_gone}});
+  }
+}
+
 json merged_status(const std::string& name, const SitePlan& plan, const Answers& answers, const std::vector<SiteState>& states) {
   json out = merged_lists(answers, {"hosts", "ports", "attachments", "applications", "trunks"});
   out.update(merged_lab(name, plan, answers, states));
@@ -129,13 +139,7 @@ json merged_status(const std::string& name, const SitePlan& plan, const Answers&
     const auto& known = plan.trunks.at(trunk["site"].get<std::string>());
     if (const auto t = known.find(trunk["name"].get<std::string>()); t != known.end()) trunk["to_site"] = t->second.other;
   }
-  for (const SiteState& s : states) {
-    if (s.why_gone.empty()) continue;
-    for (const spec::NodeSpec& n : plan.lab.nodes)
-      if (n.kind == spec::NodeSpec::Kind::kHost && !n.reduces && plan.site_of.at(n.name) == s.name)
-        out["hosts"].push_back({{"name", n.name}, {"nics", json::array()}, {"site", s.name}, {"state", "down"},
-                                {"site_is_down", true}, {"why", "site " + s.name + ": " + s.why_gone}});
-  }
+  add_hosts_of_sites_away(plan, states, out["hosts"]);
   if (!answers.empty()) {
     std::string first;
     for (const SiteState& s : states)

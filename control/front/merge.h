@@ -26,6 +26,8 @@ nlohmann::json merged_lab(const std::string& name, const SitePlan& plan, const A
                           const std::vector<SiteState>& states);
 nlohmann::json merged_status(const std::string& name, const SitePlan& plan, const Answers& answers,
                              const std::vector<SiteState>& states);
+// Hosts of sites that are away, as down, with why.
+void add_hosts_of_sites_away(const SitePlan& plan, const std::vector<SiteState>& states, nlohmann::json& hosts);
 // Lists of that name put together; other keys are those of the first answer. `text` is put together, too.
 nlohmann::json merged_lists(const Answers& answers, const std::vector<std::string>& lists);
 // GET /audit: sums.

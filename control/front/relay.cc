@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/api/http_client.h"
+#include "control/base/base64.h"
 #include "control/base/exit_code.h"
 #include "control/daemon/lab_dir.h"
 #include "control/spec/input_error.h"
@@ -18,9 +19,10 @@ namespace {
 
 json answer(const daemon::LabDir& lab, const json& request) {
   try {
-    return {{"status", 200},
-            {"body", api::ask(lab.socket(), {request.at("method").get<std::string>(), request.at("target").get<std::string>(),
-                                             request.value("body", json())})}};
+    const api::Request asked{request.at("method").get<std::string>(), request.at("target").get<std::string>(),
+                             request.value("body", json())};
+    if (request.value("is_file", false)) return {{"status", 200}, {"body", base64(api::ask_for_file(lab.socket(), asked))}};
+    return {{"status", 200}, {"body", api::ask(lab.socket(), asked)}};
   } catch (const api::ApiError& error) {
     return {{"status", error.status()}, {"body", error.what()}};
   } catch (const api::Unreachable& error) {
@@ -32,8 +34,7 @@ json answer(const daemon::LabDir& lab, const json& request) {
 json open(const json& hello, const RelayWork& work) {
   const auto name = hello.at("lab").get<std::string>();
   if (hello.at("file").is_string()) {
-    work.start(name, hello.at("site").get<std::string>(), hello.at("file").get<std::string>(),
-               hello.value("web", false));
+    work.start(name, hello.at("site").get<std::string>(), hello.at("file").get<std::string>());
   } else if (!daemon::LabDir(name).running()) {
     return {{"gone", "its daemon has ended"}};
   }

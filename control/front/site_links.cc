@@ -32,11 +32,11 @@ std::exception_ptr SiteLinks::each(const std::function<void(SiteLink&)>& work) {
   return nullptr;
 }
 
-void SiteLinks::start(const std::string& file, bool web) {
+void SiteLinks::start(const std::string& file) {
   std::vector<SiteLink*> started;
   std::mutex mutex;
   const std::exception_ptr failed = each([&](SiteLink& link) {
-    link.start(file, web);
+    link.start(file);
     const std::scoped_lock lock(mutex);
     started.push_back(&link);
   });
@@ -75,12 +75,13 @@ std::vector<SiteState> SiteLinks::states() const {
   return states;
 }
 
-Answers SiteLinks::ask_all(const std::string& method, const std::string& target, const nlohmann::json& body) {
+Answers SiteLinks::ask_all(const std::string& method, const std::string& target, const nlohmann::json& body,
+                           std::chrono::milliseconds turn) {
   Answers answers;
   std::mutex mutex;
   const std::exception_ptr failed = each([&](SiteLink& link) {
     try {
-      nlohmann::json answer = link.ask(method, target, body);
+      nlohmann::json answer = link.ask(method, target, body, turn);
       const std::scoped_lock lock(mutex);
       answers[link.site().name] = std::move(answer);
     } catch (const SiteGone&) {

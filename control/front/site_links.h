@@ -16,7 +16,7 @@ class SiteLinks {
   explicit SiteLinks(const SiteRecord& record);
 
   // Starts all, side by side. Throws the first error; those that have started are stopped then.
-  void start(const std::string& file, bool web);
+  void start(const std::string& file);
   // Stops all, side by side; one message per site that stays.
   std::vector<std::string> stop();
 
@@ -25,8 +25,10 @@ class SiteLinks {
   SiteLink& at(const std::string& site);
   std::vector<SiteState> states() const;
 
-  // Asks all sites side by side. Sites that are away are left out; the first refusal of another is thrown.
-  Answers ask_all(const std::string& method, const std::string& target, const nlohmann::json& body = nullptr);
+  // Asks all sites side by side. Sites that are away are left out; the first refusal of another is thrown. `turn`: as of
+  // SiteLink::ask().
+  Answers ask_all(const std::string& method, const std::string& target, const nlohmann::json& body = nullptr,
+                  std::chrono::milliseconds turn = SiteLink::kPatience);
 
  private:
   // Each in a thread of its own; the first exception, in the order of the sites, or nullptr.

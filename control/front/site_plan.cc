@@ -14,6 +14,7 @@
 #include "control/spec/load.h"
 #include "control/spec/reducers.h"
 #include "control/spec/to_yaml.h"
+#include "control/spec/value.h"
 
 namespace railyard::front {
 namespace {
@@ -76,7 +77,7 @@ SitePlan plan_sites(const std::string& spec_file, const std::vector<std::string>
     plan.trunks[site];
     for (const spec::LinkSpec& link : part.links)
       for (const auto& [trunk, own] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
-        if (!plan.site_of.contains(trunk.node)) plan.trunks[site][trunk.node] = {site, plan.site_of.at(far_end.at(own).node)};
+        if (!plan.site_of.contains(trunk.node)) plan.trunks[site][trunk.node] = {site, plan.site_of.at(far_end.at(own).node), spec::format(far_end.at(own))};
   }
   plan.lab = sites::with_placement(lab, placement);
   plan.file = spec::to_yaml(spec::without_reducers(plan.lab), spec::Defaults::kWritten);

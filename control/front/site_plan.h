@@ -18,6 +18,7 @@ struct SitePlan {
   struct Trunk {
     std::string site;   // whose end it is
     std::string other;  // where it leads
+    std::string far{};  // the port there that it stands for, "leaf3:3"
   };
   std::map<std::string, std::map<std::string, Trunk>> trunks;  // by site and name
 };

@@ -16,6 +16,7 @@
 #include "control/spec/input_error.h"
 #include "tools/railyard/arguments.h"
 #include "tools/railyard/commands.h"
+#include "tools/web/page.h"
 
 namespace railyard::tools {
 namespace {
@@ -57,6 +58,7 @@ int run_in_front(const front::FrontConfig& config, int ready_fd) {
 
 void add_front(CLI::App* command, int& exit_code) {
   auto config = std::make_shared<front::FrontConfig>();
+  config->page = web::page();
   auto fd = std::make_shared<int>(-1);
   command->add_option("SPEC", config->spec_file, "Fabric file (YAML)")->required();
   command->add_option("--name", config->name, "Name of the lab");
@@ -65,7 +67,9 @@ void add_front(CLI::App* command, int& exit_code) {
   command->add_option("--ssh", config->shell.prefix, "Command in front of a site's commands")->type_name("COMMAND");
   command->add_option("--remote-program", config->shell.program, "railyard at the sites")->type_name("FILE");
   command->add_option("--ready-fd", *fd, "Report there once that the lab runs, or why it does not")->required();
-  command->add_flag("--web", config->web, "Each site serves the page of its part");
+  command->add_option("--listen", config->listen, "Serve the page and the API at this address")->type_name("ADDRESS:PORT");
+  command->add_option("--tls-cert", config->tls_certificate, "Certificate (PEM)")->type_name("FILE");
+  command->add_option("--tls-key", config->tls_key, "Its key (PEM)")->type_name("FILE");
   command->add_option("--log-level", config->log_level, "Lowest level in the log")->type_name("LEVEL");
   command->add_flag("--foreground", config->log_to_stderr, "Log to standard error too");
   command->callback([=, &exit_code] { exit_code = run_in_front(*config, *fd); });

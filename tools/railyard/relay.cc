@@ -53,11 +53,10 @@ class TemporaryFile {
   std::string file_;
 };
 
-void start_part(const std::string& lab, const std::string& site, const std::string& text, bool web) {
+void start_part(const std::string& lab, const std::string& site, const std::string& text) {
   const TemporaryFile file(lab, text);
   int fd = -1;
   std::vector<std::string> command{daemon_program(), file.file(), "--name", lab, "--site", site};
-  if (web) command.insert(command.end(), {"--listen", "127.0.0.1:0"});
   start_daemon(std::move(command), true, fd);
   const auto told = daemon::wait_ready(fd);
   ::close(fd);

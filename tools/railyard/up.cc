@@ -55,9 +55,7 @@ std::vector<std::string> holder_of(const UpOptions& o) {
   for (const std::string& s : o.sets) args.insert(args.end(), {"--set", s});
   if (!o.log_level.empty()) args.insert(args.end(), {"--log-level", o.log_level});
   if (!o.metrics.empty()) args.insert(args.end(), {"--metrics", o.metrics});
-  if (o.web && !o.sites.empty())
-    args.emplace_back("--web");
-  else if (!o.listen.empty() || o.web)
+  if (!o.listen.empty() || o.web)
     args.insert(args.end(), {"--listen", o.listen.empty() ? "127.0.0.1:0" : o.listen});
   if (!o.tls_cert.empty()) args.insert(args.end(), {"--tls-cert", std::filesystem::absolute(o.tls_cert)});
   if (!o.tls_key.empty()) args.insert(args.end(), {"--tls-key", std::filesystem::absolute(o.tls_key)});
@@ -194,12 +192,12 @@ void add_up(CLI::App* command, int& exit_code) {
   auto* metrics = command->add_option("--metrics", o->metrics, "Answer GET /metrics for Prometheus at this loopback address; with --tls-cert at any, by the token")
       ->type_name("ADDRESS:PORT");
   command->add_flag("--web", o->web, "Serve the live page on this machine, and print its address");
-  auto* listen = command->add_option("--listen", o->listen, "Serve the page and the API at this loopback address, with --tls-cert at any; port 0: any that is free")
+  command->add_option("--listen", o->listen, "Serve the page and the API at this loopback address, with --tls-cert at any; port 0: any that is free")
       ->type_name("ADDRESS:PORT");
   auto* cert = command->add_option("--tls-cert", o->tls_cert, "Certificate of this machine, with its chain (PEM)")->type_name("FILE");
   auto* key = command->add_option("--tls-key", o->tls_key, "Its key (PEM, without a passphrase)")->type_name("FILE")->needs(cert);
   cert->needs(key);
-  for (CLI::Option* option : {metrics, listen, cert}) option->excludes(sites);
+  metrics->excludes(sites);
   command->add_option("--log-level", o->log_level, "Lowest level in the daemon's log (default: info)")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/front/site_record.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 #include "tools/railyard/page_link.h"
@@ -24,25 +23,7 @@ PageLink page_link(const daemon::LabDir& lab) {
   return {answer["link"].get<std::string>(), answer["token_file"].get<std::string>()};
 }
 
-namespace {
-
-// Pages are served at the sites' machines; a tunnel has to have the same port.
-bool print_site_pages(const daemon::LabDir& lab) {
-  if (!front::read_record(lab)) return false;
-  const auto answer = ask(lab, "POST", "/web");
-  for (const auto& page : answer["sites"]) {
-    const auto listens = page["listens"].get<std::string>();
-    const std::string port = listens.substr(listens.rfind(':') + 1);
-    fmt::print("  site {}: {}\n    from here through: ssh -N -L {}:127.0.0.1:{} {}\n", page["site"].get<std::string>(),
-               page["link"].get<std::string>(), port, port, page["target"].get<std::string>());
-  }
-  return true;
-}
-
-}  // namespace
-
 void print_page(const daemon::LabDir& lab) {
-  if (print_site_pages(lab)) return;
   const PageLink page = page_link(lab);
   fmt::print("  {}\n  The link to the page works once; `railyard web` prints another.\n", page.link);
   std::string token;
@@ -88,7 +69,6 @@ void add_web(CLI::App* command, int& exit_code) {
       "  railyard web --open");
   command->callback([o, &exit_code] {
     const daemon::LabDir lab = chosen_lab(o->lab);
-    if (print_site_pages(lab)) return;
     const PageLink page = page_link(lab);
     fmt::print("lab {}: {}\n  The link works once. Token for programs: {}\n", lab.name(), page.link, page.token_file);
     std::fflush(stdout);

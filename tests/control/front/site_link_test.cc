@@ -51,7 +51,7 @@ TEST(Child, OneThatHasEndedTakesNothingAndHarmsNobody) {
 
 TEST(SiteLink, PassesAnswersAndRefusalsOn) {
   SiteLink link = link_to(R"('{"up":true}' '{"status":200,"body":{"name":"x-b"}}' '{"status":404,"body":"there is no such thing"}')");
-  link.start("name: x", false);
+  link.start("name: x");
   EXPECT_EQ(link.ask("GET", "/lab")["name"], "x-b");
   try {
     link.ask("GET", "/nothing");
@@ -66,7 +66,7 @@ TEST(SiteLink, PassesAnswersAndRefusalsOn) {
 TEST(SiteLink, NamesTheSiteThatCannotStart) {
   SiteLink link = link_to(R"('{"error":"/dev/vfio: no such device","exit_code":1}')");
   try {
-    link.start("name: x", false);
+    link.start("name: x");
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "site b: /dev/vfio: no such device");
@@ -75,7 +75,7 @@ TEST(SiteLink, NamesTheSiteThatCannotStart) {
 
 TEST(SiteLink, ASiteThatEndsIsGoneAndStaysSo) {
   SiteLink link = link_to(R"('{"up":true}')", 255);
-  link.start("name: x", false);
+  link.start("name: x");
   EXPECT_THAT(gone([&] { link.ask("GET", "/lab"); }), HasSubstr("site b: cannot be reached"));
   EXPECT_THAT(link.why_gone(), HasSubstr("cannot be reached"));
   EXPECT_THAT(gone([&] { link.ask("GET", "/lab"); }), HasSubstr("cannot be reached"));
@@ -83,7 +83,7 @@ TEST(SiteLink, ASiteThatEndsIsGoneAndStaysSo) {
 
 TEST(SiteLink, ADaemonThatEndsIsGoneWhileItsMachineAnswers) {
   SiteLink link = link_to(R"('{"up":true}' '{"gone":"its daemon (PID 7) has ended"}' '{"down":true}')");
-  link.start("name: x", false);
+  link.start("name: x");
   EXPECT_EQ(gone([&] { link.ask("GET", "/lab"); }), "site b: its daemon (PID 7) has ended");
   link.stop();
 }
@@ -93,7 +93,7 @@ TEST(SiteLinks, OneThatCannotStartStopsTheOthers) {
   record.shell = {.prefix = "/nowhere/shell", .program = "railyard"};
   record.sites = {{"a", "a", "x-a"}, {"b", "b", "x-b"}};
   SiteLinks links(record);
-  EXPECT_THAT(gone([&] { links.start("name: x", false); }), HasSubstr("site a: cannot run /nowhere/shell"));
+  EXPECT_THAT(gone([&] { links.start("name: x"); }), HasSubstr("site a: cannot run /nowhere/shell"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ import { kKept, marksOf, Series } from '../src/charts/series';
 import { faultCommand, linkCommand, shellWord } from '../src/commands';
 import { along, distance, fit, halves, points, stretched, zoomedAt } from '../src/fabric/geometry';
 import { bytes, duration, percent, perSecond, rate } from '../src/format';
-import { addHappenings, degradedLinks, endsOf, happenings, labState, linkHealth, nodeHealth } from '../src/store';
+import { addHappenings, degradedLinks, endsOf, happenings, labState, layout as layoutShown, linkHealth, nodeHealth, sitesAway } from '../src/store';
 import { octetsAt, octetsOf, stepAt } from '../src/panels/Settings';
 import type { Fault, Happening, LabState, Layout, Sample } from '../src/types';
 
@@ -49,6 +49,13 @@ describe('health', () => {
     expect(nodeHealth.value.get('leaf1')).toEqual({ health: 'down', faults: ['drain-1', 'crash-1'] });
     expect(nodeHealth.value.get('h1')?.health).toBe('degraded');
     expect(degradedLinks.value.size).toBe(0);
+  });
+  it('of nodes at a site that is away is down', () => {
+    layoutShown.value = { ...layout, nodes: layout.nodes.map((n) => ({ ...n, site: n.name === 'h2' ? 'b' : 'a' })) };
+    labState.value = { ...stateWith(), sites: [{ name: 'a', lab: 'x-a', up: true, hosts: [] }, { name: 'b', lab: 'x-b', up: false, hosts: [], why: 'gone' }] };
+    expect([...nodeHealth.value]).toEqual([['h2', { health: 'down', faults: [] }]]);
+    expect(sitesAway.value.map((s) => s.name)).toEqual(['b']);
+    layoutShown.value = null;
   });
 });
 

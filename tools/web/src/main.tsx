@@ -9,7 +9,7 @@ import { nanoseconds, percent } from './format';
 import { Clock, Done, Faults, Links, Log } from './panels/Lists';
 import { Selected } from './panels/Selected';
 import { later } from './later';
-import { activeFaults, connection, daemonVersion, isRun, labName, layout, message, sample, selection, silentSince } from './store';
+import { activeFaults, connection, daemonVersion, isRun, labName, layout, message, sample, selection, silentSince, sitesAway } from './store';
 import { isUnfolded, loadLayout, open, start } from './stream';
 import { palette, setTheme, theme, useColour } from './theme';
 import { followHappenings } from './ways';
@@ -189,6 +189,17 @@ function Lost() {
   );
 }
 
+function SitesAway() {
+  if (connection.value.kind !== 'live') return null;
+  return (
+    <>
+      {sitesAway.value.map((s) => (
+        <div key={s.name} class="banner lost" role="alert">Site {s.name} is away: {s.why}. Its nodes and links are shown as down.</div>
+      ))}
+    </>
+  );
+}
+
 // As high as the charts, before they have come.
 function ChartPlace() {
   return <section class="charts" aria-label="Charts"><Charts /></section>;
@@ -228,6 +239,7 @@ function Page() {
       <Header />
       <Lost />
       <OtherVersion />
+      <SitesAway />
       <main class={c.kind === 'gone' || silentSince.value !== null ? 'stale' : ''}>
         <section class="picture" aria-label="Picture of the fabric">
           <Fabric />

@@ -74,6 +74,9 @@ export const degradedLinks = computed<Map<number, string[]>>(() => {
   return out;
 });
 
+// Sites of a lab over several machines that do not answer.
+export const sitesAway = computed(() => (labState.value?.sites ?? []).filter((s) => !s.up));
+
 export const nodeHealth = computed<Map<string, { health: Health; faults: string[] }>>(() => {
   const out = new Map<string, { health: Health; faults: string[] }>();
   const worse: Record<Health, number> = { up: 0, drained: 1, degraded: 2, down: 3 };
@@ -89,6 +92,10 @@ export const nodeHealth = computed<Map<string, { health: Health; faults: string[
       });
     }
   }
+  const away = new Set(sitesAway.value.map((s) => s.name));
+  if (away.size > 0)
+    for (const n of layout.value?.nodes ?? [])
+      if (n.site !== undefined && away.has(n.site)) out.set(n.name, { health: 'down', faults: out.get(n.name)?.faults ?? [] });
   return out;
 });
 

@@ -10,6 +10,7 @@ export interface LayoutNode {
   rail: number;
   nics: number;
   box: number;
+  site?: string; // of a lab over several machines
 }
 export interface LayoutLink {
   a: string; // "leaf1:3"
@@ -105,13 +106,21 @@ export interface LabState {
   links_down: string[];
   hosts: HostState[];
   collectives: { name: string; done: number; repeats: number; stopped: boolean }[]; // built-in ones
+  sites?: Site[]; // of a lab over several machines
+}
+export interface Site {
+  name: string;
+  lab: string; // what its part is called at its machine
+  up: boolean;
+  hosts: string[];
+  why?: string; // it is not up
 }
 
 export interface Happening {
   number: number;
   unix_seconds: number;
   modelled_seconds: number;
-  kind: 'link' | 'fault' | 'drain' | 'pfc-watchdog' | 'log';
+  kind: 'link' | 'fault' | 'drain' | 'pfc-watchdog' | 'site' | 'log';
   element: string;
   text: string;
 }

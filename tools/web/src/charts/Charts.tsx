@@ -38,7 +38,7 @@ const kKinds: Kind[] = [
 ];
 
 const kMarkColours: Record<Happening['kind'], 'down' | 'degraded' | 'drained' | 'pause' | 'textSoft'> = {
-  link: 'down', fault: 'degraded', drain: 'drained', 'pfc-watchdog': 'pause', log: 'textSoft',
+  link: 'down', fault: 'degraded', drain: 'drained', 'pfc-watchdog': 'pause', site: 'down', log: 'textSoft',
 };
 
 function options(kind: Kind, width: number, height: number): uPlot.Options {

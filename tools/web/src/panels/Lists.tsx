@@ -133,7 +133,7 @@ export function Done() {
   );
 }
 
-const kKinds = ['all', 'link', 'fault', 'drain', 'pfc-watchdog', 'log'] as const;
+const kKinds = ['all', 'link', 'fault', 'drain', 'pfc-watchdog', 'site', 'log'] as const;
 const shownKind = signal<(typeof kKinds)[number]>('all');
 
 export function Log() {

@@ -115,7 +115,7 @@ function NodePanel({ of, name }: { of: Layout; name: string }) {
         <Badge health={health} />
       </header>
       <p class="quiet">
-        {node.role || node.kind}{node.rail > 0 ? `, rail ${node.rail}` : ''}{node.rack ? `, rack ${node.rack}` : ''}, profile {node.profile}
+        {node.role || node.kind}{node.rail > 0 ? `, rail ${node.rail}` : ''}{node.rack ? `, rack ${node.rack}` : ''}{node.site ? `, site ${node.site}` : ''}, profile {node.profile}
       </p>
       {!readOnly.value && (
         <div class="acts">
@@ -192,12 +192,37 @@ function LabPanel({ of }: { of: Layout }) {
           {s.held ? <Act label="Resume simulated time" kind="primary" act={() => hold(false)} /> : <Act label="Pause simulated time" act={() => hold(true)} />}
         </div>
       )}
-      <div class="acts"><a class="button" href="/v1/report/report.html" target="_blank" rel="noopener">Open the report so far</a></div>
+      <Reports />
       <Copy text={reportCommand(labName.value)} />
       <Captures ports={[]} />
       <h3>Busiest links</h3>
       <LinkTable of={of} links={busiest} />
       <p class="quiet">Select a node or link in the picture, or with <kbd>/</kbd> by its name.</p>
+    </>
+  );
+}
+
+// Each site has a report of its own.
+function Reports() {
+  const sites = labState.value?.sites;
+  if (!sites)
+    return <div class="acts"><a class="button" href="/v1/report/report.html" target="_blank" rel="noopener">Open the report so far</a></div>;
+  return (
+    <>
+      <h3>Sites</h3>
+      <table>
+        <thead><tr><th scope="col">Site</th><th scope="col">State</th><th scope="col" class="number">Hosts</th><th scope="col">So far</th></tr></thead>
+        <tbody>
+          {sites.map((s) => (
+            <tr key={s.name}>
+              <td>{s.name}</td>
+              <td><Badge health={s.up ? 'up' : 'down'} />{s.why && ` ${s.why}`}</td>
+              <td class="number">{s.hosts.length}</td>
+              <td>{s.up && <a href={`/v1/report/${encodeURIComponent(s.name)}.report.html`} target="_blank" rel="noopener">Report of {s.name}</a>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </>
   );
 }

@@ -1,0 +1,41 @@
+// What has happened at all sites, in one list.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "control/daemon/happenings.h"
+#include "control/front/link_map.h"
+
+namespace railyard::front {
+
+// Of what is taken in together the earliest comes first. Used by one thread at a time.
+class MergedHappenings {
+ public:
+  // `map` outlives it.
+  explicit MergedHappenings(const LinkMap& map) : map_(map) {}
+
+  // What a site has said, the numbers that it gave left aside. Its clocks minus those of the lab, in seconds: of its machine, and
+  // its simulated time. Lines of its log begin with its name. Of a link between sites, which both tell of, it tells once. What is
+  // none is left out.
+  void take(const std::string& site, const nlohmann::json& happenings, double unix_offset, double modelled_offset);
+  // Of the lab itself, now.
+  void add(daemon::Happening happening) { all_.add(std::move(happening)); }
+  // What was taken in joins the list.
+  void settle();
+
+  std::vector<daemon::Happening> after(std::uint64_t seen) const { return all_.after(seen); }
+
+ private:
+  const LinkMap& map_;
+  daemon::Happenings all_;
+  std::vector<daemon::Happening> taken_;
+  std::map<std::size_t, std::set<std::string>> down_;  // by link: which sites say so
+};
+
+}  // namespace railyard::front
