@@ -13,6 +13,7 @@
 
 #include "control/spec/load.h"
 #include "control/spec/reducers.h"
+#include "control/spec/spec_error.h"
 #include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
 
@@ -29,7 +30,8 @@ std::string name_of(const std::string& target) {
   return name;
 }
 
-wire::IpAddress address_of(const std::string& site, const std::string& host) {
+// `place`: of the site in the file; a site of the command line has none.
+wire::IpAddress address_of(const std::string& site, const std::string& host, const spec::Place& place) {
   if (const auto said = wire::IpAddress::parse(host)) return *said;
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
@@ -39,8 +41,10 @@ wire::IpAddress address_of(const std::string& site, const std::string& host) {
   std::array<char, NI_MAXHOST> text{};
   if (error == 0 && ::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0)
     if (const auto address = wire::IpAddress::parse(text.data())) return *address;
-  throw std::invalid_argument(fmt::format("site {}: no address for '{}'{}; expected `sites.{}.address` in the file", site, host,
-                                          error != 0 ? fmt::format(" ({})", ::gai_strerror(error)) : "", site));
+  const std::string what = fmt::format("site {}: no address for '{}'{}; expected `sites.{}.address` in the file", site, host,
+                                       error != 0 ? fmt::format(" ({})", ::gai_strerror(error)) : "", site);
+  if (place.line > 0) throw spec::SpecError(place, what);
+  throw std::invalid_argument(what);
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ SitePlan plan_sites(const std::string& spec_file, const std::vector<std::string>
   }
   std::erase_if(lab.sites, [&](const auto& s) { return std::ranges::find(plan.sites, s.first) == plan.sites.end(); });
   for (auto& [name, site] : lab.sites) {
-    if (!site.address) site.address = address_of(name, site.ssh.empty() ? name : host_of(site.ssh));
+    if (!site.address) site.address = address_of(name, site.ssh.empty() ? name : host_of(site.ssh), site.place);
     if (site.ssh.empty()) site.ssh = wire::to_string(*site.address);
   }
   const sites::Placement placement = sites::place(lab, plan.sites);

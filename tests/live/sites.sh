@@ -9,8 +9,8 @@ root=$(cd -- "$here/../.." && pwd)
 railyard=$root/build/release/bin/railyard
 (( $# == 0 )) || { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
 (( EUID == 0 )) || { echo "sites: skipped: needs root"; exit 77; }
-for tool in ping iperf3 jq nsenter ip; do
-  command -v "$tool" >/dev/null || { echo "sites: no $tool (Debian: iputils-ping, iperf3, jq, util-linux, iproute2)" >&2; exit 2; }
+for tool in ping iperf3 jq curl nsenter ip; do
+  command -v "$tool" >/dev/null || { echo "sites: no $tool (Debian: iputils-ping, iperf3, jq, curl, util-linux, iproute2)" >&2; exit 2; }
 done
 [[ -x $railyard ]] || { echo "sites: no $railyard; build it first" >&2; exit 2; }
 lab=sites-$$ # beside others on this machine
@@ -72,7 +72,7 @@ ip -n "$net-net" link set dev c up
 
 comes_up() {
   local out
-  out=$(up) || return 1
+  out=$(up --web) || return 1
   printf '%s\n' "$out"
   [[ $out == *"lab '$lab' is up: 5 switches, 6 hosts, 12 links; sites a (2 hosts), b (2 hosts), c (2 hosts)"* ]]
 }
@@ -131,6 +131,87 @@ reroutes() {
 }
 check "all sites lead around a link that is down" reroutes
 
+# The page: what a browser asks of the front, by the token.
+page() { # METHOD TARGET [BODY]
+  local base
+  base=$("$railyard" web --lab "$lab" | grep -o 'http://[^/]*' | head -n1)
+  curl -sN --fail-with-body -m "${seconds:-30}" -X "$1" -H "Authorization: Bearer $(<"$RAILYARD_STATE_DIR/$lab/token")" \
+    ${3:+-H 'Content-Type: application/json' -d "$3"} "$base/v1$2"
+}
+last() { # NAME: the last event of this name that comes in three seconds
+  { seconds=3 page GET '/events?every=250ms' || true; } | grep -A1 "^event: $1\$" | grep '^data: ' | tail -n1 | cut -c7-
+}
+page_has_all() {
+  page GET /overview >"$work/overview" || return 1
+  jq -e '.layout | (.nodes | length == 11 and all(.kind != "trunk") and (map(.site) | unique == ["a", "b", "c"])) and (.links | length == 12)' "$work/overview" || return 1
+  [[ $(curl -s "$("$railyard" web --lab "$lab" | grep -o 'http://[^#]*' | head -n1)") == *"<title>"* ]]
+}
+check "one page for all: the nodes and links of all sites" page_has_all
+# Of each site, and of a link between two of them by what either has counted.
+page_has_load() {
+  local from to pids=()
+  for from in h1 h3 h5; do for to in h2 h4 h6; do on "$from" ping -q -i 0.02 -c 300 "$to" >/dev/null & pids+=($!); done; done
+  sleep 1
+  last sample >"$work/sample"
+  wait "${pids[@]}"
+  jq -e -n --slurpfile o "$work/overview" --slurpfile s "$work/sample" '
+    ($o[0].layout.nodes | map({key: .name, value: .site}) | from_entries) as $site
+    | [$o[0].layout.links | to_entries[] | {sites: [.value.a, .value.b | split(":")[0] | $site[.]], bps: $s[0].bps[2 * .key:2 * .key + 2]}]
+    | ([.[] | select(.sites[0] == .sites[1] and (.bps | min) > 0).sites[0]] | unique == ["a", "b", "c"])
+      and any(.[]; .sites[0] != .sites[1] and (.bps | min) > 0)
+      and $s[0].up == "111111111111"' || { cat "$work/sample"; return 1; }
+  page GET '/history' | jq -e '(.t | length) >= 2 and (.out | max) > 0' && page GET '/history?of=leaf3%3A1' | jq -e '(.t | length) >= 2 and (.out | max) > 0' || return 1
+  say '%s' "$(jq -r '[.bps[]] | add / 1e6 | . * 10 | floor / 10 | "\(.) Mb/s on all links"' "$work/sample")"
+}
+check "the page has the load of all sites" page_has_load
+page_faults() {
+  page POST /faults '{"fault": "name: dark, on: leaf3:1, loss: 100%"}' || return 1
+  ! on h1 ping -c 1 -W 1 h5 || { echo "the fault does nothing"; return 1; }
+  last state | jq -e --slurpfile o "$work/overview" '.faults[] | select(.name == "dark" and (.removed | not))
+    | .active and (.touches.links | map($o[0].layout.links[.] | .a, .b) | index("leaf3:1")) != null' || return 1
+  page DELETE /faults/dark && pings h1 h5
+}
+check "a fault by the page at another site" page_faults
+fetched() { page GET "/captures/$1/file" >"$work/page.pcapng"; }
+page_captures() {
+  local id
+  id=$(page POST /captures '{"port": "leaf3:1", "direction": "both", "keep": true}' | jq -r .id) || return 1
+  [[ $id == c.* ]] && pings h1 h5 || return 1
+  page POST /captures/stop "{\"id\": \"$id\"}" && page GET /captures | jq -e --arg id "$id" '.captures | any(.id == $id)' || return 1
+  until_so fetched "$id" || return 1
+  "$railyard" decode "$work/page.pcapng" >"$work/decoded" && (( $(grep -ci icmp "$work/decoded") >= 2 )) && page DELETE "/captures/$id"
+}
+check "a capture by the page at another site" page_captures
+# Taken down at one end, brought up at the other.
+page_links() {
+  local before ends
+  before=$(page GET /happenings | jq '.happenings[-1].number // 0')
+  mapfile -t ends < <(jq -r '(.layout.nodes | map({key: .name, value: .site}) | from_entries) as $site
+    | [.layout.links[] | [.a, .b] | select((.[0] | split(":")[0] | $site[.]) != (.[1] | split(":")[0] | $site[.]))][0][]' "$work/overview")
+  page POST /links "{\"link\": \"${ends[1]}\", \"up\": false}" || return 1
+  last state | jq -e --arg a "${ends[0]}" '.links_down == [$a]' && [[ $(last sample | jq -r .up) == *0* ]] || return 1
+  page POST /links "{\"link\": \"${ends[0]}\", \"up\": true}" || return 1
+  [[ $(last sample | jq -r .up) == 111111111111 ]] || return 1
+  page GET "/happenings?after=$before" | jq -e --arg a "${ends[0]}" --arg b "${ends[1]}" \
+    '[.happenings[] | select(.kind == "link" and .element == $a) | .text] == ["link \($a) - \($b) down", "link \($a) - \($b) up"]'
+}
+check "a link between sites goes down and up by the page" page_links
+page_asks() {
+  local target
+  for target in /captures /flows /collectives /diagnosis /settings /routes/leaf3 /pauses "/pauses?at=$(date +%s)" "/snapshot?at=$(date +%s)" \
+      '/faults/log?links=true' /schema '/layout?folding=none' /openapi.json; do
+    page GET "$target" >"$work/answer" && jq -e . "$work/answer" >/dev/null || { echo "$target"; return 1; }
+  done
+  [[ $(page GET /report/c.report.html) == *"<html"* ]]
+}
+check "the page's other requests are answered for all sites" page_asks
+commands_for_all() {
+  "$railyard" top --lab "$lab" --every 500ms >"$work/top" || return 1
+  grep -q "^leaf1:1 " "$work/top" && grep -q "^leaf3:1 " "$work/top" || { cat "$work/top"; return 1; }
+  "$railyard" report --lab "$lab" "$work/report" && ls "$work/report"/{a,b,c}/report.json
+}
+check "top and report are of all sites" commands_for_all
+
 c_is_named() {
   is false '.sites[] | select(.name == "c").up' && is true '[.hosts[] | select(.name == "h5" or .name == "h6").state == "down"] | all'
 }
@@ -142,6 +223,14 @@ dies() {
   until_so pings h1 h3
 }
 check "a site that dies is named; the others stay" dies
+page_names_c() {
+  last state | jq -e '.sites[] | select(.name == "c") | (.up | not) and (.why | length > 0)' || return 1
+  last state | jq -e '[.hosts[] | select(.name == "h5" or .name == "h6").state == "down"] | length == 2 and all' || return 1
+  last sample | jq -e --slurpfile o "$work/overview" '. as $s | [$o[0].layout.links | to_entries[] | {dead: (.value.a + " " + .value.b | test("leaf3:")), up: $s.up[.key:.key + 1]}]
+    | all(if .dead then .up == "0" else true end) and any(.up == "1")' || return 1
+  page GET /happenings | jq -e '.happenings | any(.kind == "site" and .element == "c")'
+}
+check "the page names it, too" page_names_c
 goes_down() { "$railyard" down "$lab" && nothing_runs; }
 check "one command stops all, and nothing is left" goes_down
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -59,6 +60,10 @@ nlohmann::ordered_json report_of_file(const DoctorOptions& o) {
 
 nlohmann::ordered_json report_of_lab(const std::string& lab) {
   const nlohmann::json files = ask(chosen_lab(lab), "GET", "/report");
+  if (files.contains("sites"))
+    throw std::runtime_error(fmt::format("lab '{}' has a report for each site; expected `railyard report DIR`, then `railyard doctor "
+                                         "DIR/SITE/report.json`",
+                                         lab));
   return nlohmann::ordered_json::parse(files.at("report.json").get<std::string>());
 }
 

@@ -145,6 +145,24 @@ TEST_F(Watched, TheFirstPictureNeedsOneAnswer) {
   EXPECT_EQ(error_of(400, "GET", "/overview?folding=much"), "folding: 'much'; expected readable or none");
 }
 
+TEST_F(Watched, NewsIsWhatIsNotKnownYet) {
+  wait_until([&] { return ask("GET", "/news")["state"].is_object(); });
+  ask("POST", "/links", {{"link", "leaf1:2"}, {"up", false}});
+  wait_until([&] { return ask("GET", "/news")["state"]["links_down"].size() == 1; });
+  const json n = ask("GET", "/news");
+  EXPECT_GT(n["unix_seconds"], 1e9);
+  EXPECT_EQ(n["sample"]["bps"].size(), 4u);
+  EXPECT_EQ(n["trunks"], json::array());
+  ASSERT_FALSE(n["happenings"].empty());
+  const std::string after = std::to_string(n["happenings"].back()["number"].get<std::uint64_t>());
+  wait_until([&] {
+    const std::string states = std::to_string(ask("GET", "/news")["states"].get<std::uint64_t>());
+    return ask("GET", "/news?after=" + after + "&state=" + states)["state"].is_null();
+  });
+  EXPECT_EQ(ask("GET", "/news?after=" + after)["happenings"], json::array());
+  EXPECT_EQ(error_of(400, "GET", "/news?state=old"), "state: 'old'; expected the number of a state");
+}
+
 TEST_F(Watched, NobodyIsPausedHere) {
   const json p = ask("GET", "/pauses?at=1000");
   EXPECT_EQ(p["unix_seconds"], 1000);

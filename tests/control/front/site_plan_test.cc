@@ -7,6 +7,7 @@
 
 #include "control/front/site_plan.h"
 #include "control/spec/load.h"
+#include "control/spec/spec_error.h"
 
 namespace railyard::front {
 namespace {
@@ -50,6 +51,12 @@ TEST(SitePlan, AHostWithoutAnAddressIsRefused) {
     EXPECT_THAT(error.what(), HasSubstr("site no-such-host: no address for 'no-such-host.invalid'"));
   }
   EXPECT_THROW(plan_sites(file_with(""), {}, {"-oProxyCommand=x", "192.0.2.2"}), std::invalid_argument);
+  try {
+    plan_sites(file_with("sites:\n  a: { ssh: root@no-such-host.invalid }\n  b: { address: 192.0.2.2 }\n"), {}, {"a", "b"});
+    FAIL();
+  } catch (const spec::SpecError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("site_plan.yaml:5:3: site a: no address for 'no-such-host.invalid'"));
+  }
 }
 
 }  // namespace
