@@ -106,11 +106,8 @@ void LabWatch::take(const std::string& site, const json& news, double asked, dou
   }
   if (const json states = news.value("states", json()); states.is_number_unsigned()) seen.states = states.get<std::uint64_t>();
   if (!seen.modelled_offset) measure_clocks();
-  const json happenings = news.value("happenings", json::array());
-  happenings_.take(site, happenings, seen.clock.offset(), seen.modelled_offset.value_or(0));
-  if (happenings.is_array() && !happenings.empty() && happenings.back().is_object())
-    if (const json number = happenings.back().value("number", json()); number.is_number_unsigned())
-      seen.happenings = std::max(seen.happenings, number.get<std::uint64_t>());
+  seen.happenings = happenings_.take(site, news.value("happenings", json()), seen.happenings,
+                                     {.unix_offset = seen.clock.offset(), .modelled_offset = seen.modelled_offset.value_or(0)});
   seen.has_answered = true;
   has_news_ = true;
 }

@@ -7,21 +7,24 @@ namespace railyard::front {
 
 using nlohmann::json;
 
-void MergedHappenings::take(const std::string& site, const json& happenings, double unix_offset, double modelled_offset) {
-  if (!happenings.is_array()) return;
+std::uint64_t MergedHappenings::take(const std::string& site, const json& happenings, std::uint64_t seen, const Clocks& clocks) {
+  if (!happenings.is_array()) return seen;
+  std::uint64_t last = seen;
   for (const json& h : happenings) {
-    if (!h.is_object()) continue;
+    const json said = h.is_object() ? h.value("number", json()) : json();
+    if (!said.is_number_unsigned() || said <= seen) continue;
+    last = std::max(last, said.get<std::uint64_t>());
     const auto text = [&](const char* key) {
-      const json said = h.value(key, json());
-      return said.is_string() ? said.get<std::string>() : std::string();
+      const json value = h.value(key, json());
+      return value.is_string() ? value.get<std::string>() : std::string();
     };
     const auto number = [&](const char* key) {
-      const json said = h.value(key, json());
-      return said.is_number() ? said.get<double>() : 0;
+      const json value = h.value(key, json());
+      return value.is_number() ? value.get<double>() : 0;
     };
     daemon::Happening out{.number = 0,
-                          .unix_seconds = number("unix_seconds") - unix_offset,
-                          .modelled_seconds = number("modelled_seconds") - modelled_offset,
+                          .unix_seconds = number("unix_seconds") - clocks.unix_offset,
+                          .modelled_seconds = number("modelled_seconds") - clocks.modelled_offset,
                           .kind = text("kind"),
                           .element = map_.with_far_ends(site, text("element")),
                           .text = map_.with_far_ends(site, text("text"))};
@@ -37,6 +40,7 @@ void MergedHappenings::take(const std::string& site, const json& happenings, dou
     }
     taken_.push_back(std::move(out));
   }
+  return last;
 }
 
 void MergedHappenings::settle() {

@@ -20,10 +20,13 @@ class MergedHappenings {
   // `map` outlives it.
   explicit MergedHappenings(const LinkMap& map) : map_(map) {}
 
-  // What a site has said, the numbers that it gave left aside. Its clocks minus those of the lab, in seconds: of its machine, and
-  // its simulated time. Lines of its log begin with its name. Of a link between sites, which both tell of, it tells once. What is
-  // none is left out.
-  void take(const std::string& site, const nlohmann::json& happenings, double unix_offset, double modelled_offset);
+  struct Clocks {
+    double unix_offset = 0;      // of the site's machine minus this one's, in seconds
+    double modelled_offset = 0;  // of its simulated time minus the lab's
+  };
+  // What a site has said, but for what it has said before: numbers up to `seen`, its own. Returns the last number now. Lines of its
+  // log begin with its name. Of a link between sites, which both tell of, it tells once. What is none is left out.
+  std::uint64_t take(const std::string& site, const nlohmann::json& happenings, std::uint64_t seen, const Clocks& clocks);
   // Of the lab itself, now.
   void add(daemon::Happening happening) { all_.add(std::move(happening)); }
   // What was taken in joins the list.

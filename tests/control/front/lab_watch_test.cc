@@ -39,7 +39,7 @@ class Front : public testing::Test {
     for (const char* key : {"bps", "use", "depth", "marked", "pauses", "drops"}) sample[key] = std::vector<int>(2 * links, 1);
     return {{"unix_seconds", 1000}, {"sample", sample}, {"states", 1}, {"trunks", json::array()},
             {"state", {{"held", false}, {"size", {{"flows", 0}, {"collectives", 0}}}}},
-            {"happenings", {{{"number", 1}, {"unix_seconds", 1000}, {"kind", "drain"}, {"element", ""}, {"text", "at " + site}}}}};
+            {"happenings", {{{"number", 1u}, {"unix_seconds", 1000}, {"kind", "drain"}, {"element", ""}, {"text", "at " + site}}}}};
   }
   void answer(const std::string& site, const std::string& pattern, const json& body) { answers_[site][pattern] = body; }
 
@@ -123,8 +123,13 @@ TEST_F(Front, ASiteThatTalksNonsenseHarmsNobody) {
   answer("b", R"(*'"/news'*)", {{"sample", {{"up", 7}}}, {"state", {{"held", 3}}}, {"happenings", 5}, {"trunks", {4}}, {"unix_seconds", "x"}});
   const auto seen = events([](const auto& s) { return s.contains("sample") && s.contains("state"); });
   EXPECT_THAT(seen.at("sample")["up"].get<std::string>(), HasSubstr("1"));
+}
+
+TEST_F(Front, AnAnswerOfAnotherKindIsRefused) {
+  answer("a", R"(*'"/captures"'*)", {{"captures", json::array()}});
   answer("b", R"(*'"/captures"'*)", 5);
   EXPECT_EQ(refused([&] { get("/captures"); }), 503);
+  EXPECT_THAT(why_, HasSubstr("expected a railyard of the same version"));
 }
 
 TEST_F(Front, StreamsEndWithAWord) {

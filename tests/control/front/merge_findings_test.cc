@@ -39,7 +39,7 @@ TEST_F(MergedFindings, TheSurestCauseIsFirst) {
   ASSERT_EQ(d["findings"].size(), 3u);
   EXPECT_EQ(d["findings"][0]["rule"], "q");
   EXPECT_EQ(d["findings"][0]["element"], far_);
-  EXPECT_EQ(d["not_looked_at"], json({rule})) << "somebody has looked at the other";
+  EXPECT_EQ(d["not_looked_at"], json::array({rule})) << "somebody has looked at the other";
 }
 
 TEST(MergedSettings, EachPathOnce) {
