@@ -231,6 +231,17 @@ page_names_c() {
   page GET /happenings | jq -e '.happenings | any(.kind == "site" and .element == "c")'
 }
 check "the page names it, too" page_names_c
+# In a browser, where the page was built and there is one.
+browser_shows() {
+  local built=$root/build/release/tools/web/page
+  rm -rf "$built/sites" && mkdir "$built/sites" && cp "$root"/tests/web/{browser,sites}.mjs "$built/sites/" || return 1
+  (cd "$built" && LINK=$("$railyard" web --lab "$lab" | grep -o 'http://[^ ]*' | head -n1) timeout 300 node sites/sites.mjs)
+}
+if command -v node >/dev/null && command -v chromium >/dev/null && [[ -d $root/build/release/tools/web/page/dist ]]; then
+  check "a browser shows what is away" browser_shows
+else
+  echo "skip  a browser shows what is away: needs chromium, Node.js and the page (Debian: chromium nodejs npm)"
+fi
 goes_down() { "$railyard" down "$lab" && nothing_runs; }
 check "one command stops all, and nothing is left" goes_down
 

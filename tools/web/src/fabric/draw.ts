@@ -246,26 +246,29 @@ function drawEnds(c: CanvasRenderingContext2D, s: Strand, scene: Scene): void {
   }
 }
 
-function boxHealth(scene: Scene, box: number): { health: Health; n: number; of: number } {
+// `away`: it is at a site that does not answer; no fault has it down.
+function boxHealth(scene: Scene, box: number): { health: Health; n: number; of: number; away: boolean } {
   const nodes = scene.layout.boxes[box]?.nodes ?? [];
-  if (scene.nodes.size === 0) return { health: 'up', n: 0, of: nodes.length };
+  if (scene.nodes.size === 0) return { health: 'up', n: 0, of: nodes.length, away: false };
   let worst: Health = 'up';
   let n = 0;
+  let away = false;
   const order: Health[] = ['up', 'drained', 'degraded', 'down'];
   for (const i of nodes) {
     const h = scene.nodes.get(scene.layout.nodes[i]?.name ?? '');
     if (!h || h.health === 'up') continue;
     ++n;
+    away ||= h.health === 'down' && h.faults.length === 0;
     if (order.indexOf(h.health) > order.indexOf(worst)) worst = h.health;
   }
-  return { health: worst, n, of: nodes.length };
+  return { health: worst, n, of: nodes.length, away };
 }
 
 function drawBox(c: CanvasRenderingContext2D, b: number, scene: Scene, zoom: number): void {
   const { layout, palette: p } = scene;
   const box = layout.boxes[b]!;
   const [x, y, w, h] = box.place;
-  const { health, n, of } = boxHealth(scene, b);
+  const { health, n, of, away } = boxHealth(scene, b);
   const isHost = box.kind === 'host';
   const radius = isHost ? 8 : 6;
   const edge =
@@ -326,7 +329,7 @@ function drawBox(c: CanvasRenderingContext2D, b: number, scene: Scene, zoom: num
   }
   drawBoxText(c, b, scene, zoom);
   if (health !== 'up') {
-    const said = `${health === 'down' ? '✕ crashed' : health === 'drained' ? '⇢ drained' : '! degraded'}${of > 1 ? ` ${n} of ${of}` : ''}`;
+    const said = `${health === 'down' ? (away ? '✕ away' : '✕ crashed') : health === 'drained' ? '⇢ drained' : '! degraded'}${of > 1 ? ` ${n} of ${of}` : ''}`;
     c.font = '700 10px system-ui, sans-serif';
     const tw = c.measureText(said).width + 12;
     c.fillStyle = edge;

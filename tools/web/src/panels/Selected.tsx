@@ -218,7 +218,7 @@ function Reports() {
               <td>{s.name}</td>
               <td><Badge health={s.up ? 'up' : 'down'} />{s.why && ` ${s.why}`}</td>
               <td class="number">{s.hosts.length}</td>
-              <td>{s.up && <a href={`/v1/report/${encodeURIComponent(s.name)}.report.html`} target="_blank" rel="noopener">Report of {s.name}</a>}</td>
+              <td>{s.up && <a href={`/v1/report/${encodeURIComponent(s.name)}.report.html`} target="_blank" rel="noopener" aria-label={`Report of site ${s.name}`}>Report</a>}</td>
             </tr>
           ))}
         </tbody>
