@@ -26,7 +26,11 @@ WebServer::WebServer(const WebServerConfig& config, WebAccess::Api api) {
     stands.wait();
     return access_->admit(request);
   };
-  server_.emplace(api::HttpServerConfig{.socket = {}, .tcp = config.listen, .tls = config.tls, .admit = admit, .most_clients = config.most_clients},
+  server_.emplace(api::HttpServerConfig{.socket = {},
+                                        .tcp = config.listen,
+                                        .tls = config.tls,
+                                        .admit = admit,
+                                        .most_clients = config.most_clients},
                   [this](const api::Request& request) { return access_->handle(request); });
   access_.emplace(authority_of(server_->endpoint()), config.token, config.page, std::move(api), config.tls.has_value());
   stands_.set_value();

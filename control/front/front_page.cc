@@ -109,11 +109,11 @@ json FrontRoutes::report() {
 
 // "a.report.html".
 api::Response FrontRoutes::site_report(const std::string& name) {
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const std::string prefix = links_[i].site().name + ".";
-    if (name.starts_with(prefix)) return daemon::report_file(links_[i].ask("GET", "/report"), name.substr(prefix.size()));
-  }
-  throw ApiError(404, fmt::format("each site has a report of its own; expected one such as {}.report.html", links_[0].site().name));
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    for (const char* file : {"report.html", "report.json", "report.txt", "lab.yaml", "applications.json"})
+      if (name == fmt::format("{}.{}", links_[i].site().name, file)) return daemon::report_file(links_[i].ask("GET", "/report"), file);
+  throw ApiError(404, fmt::format("each site has a report of its own; expected one such as {}.report.html",
+                                  links_[0].site().name));
 }
 
 json FrontRoutes::page_route(const Asked& asked) {

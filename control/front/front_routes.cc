@@ -163,7 +163,9 @@ json FrontRoutes::path_of(const json& body) {
 json FrontRoutes::route(const Asked& asked) {
   const auto& [method, path, target, query, body, turn] = asked;
   const auto is = [&](const char* m, const char* p) { return method == m && path == p; };
-  const auto below = [&](const char* m, const char* p) { return method == m && path.starts_with(p) && path.size() > std::string_view(p).size(); };
+  const auto below = [&](const char* m, const char* p) {
+    return method == m && path.starts_with(p) && path.size() > std::string_view(p).size();
+  };
   const auto name = [&](const char* p) { return path.substr(std::string_view(p).size()); };
   if (is("POST", "/down")) {
     down_();
@@ -173,7 +175,8 @@ json FrontRoutes::route(const Asked& asked) {
   if (is("GET", "/status")) return status();
   if (is("GET", "/audit")) return merged_audit(links_.ask_all("GET", "/audit"));
   if (is("GET", "/flows")) return merged_lists(links_.ask_all("GET", "/flows", nullptr, turn), {"flows", "uet_nics", "traffic"});
-  if (is("GET", "/collectives")) return merged_lists(links_.ask_all("GET", "/collectives", nullptr, turn), {"agents", "collectives"});
+  if (is("GET", "/collectives"))
+    return merged_lists(links_.ask_all("GET", "/collectives", nullptr, turn), {"agents", "collectives"});
   if (is("GET", "/faults")) return merged_lists(links_.ask_all("GET", "/faults"), {"faults"});
   if (is("GET", "/faults/log")) return merged_lists(links_.ask_all("GET", target), {"lines"});
   if (is("POST", "/faults")) return add_fault(body);
@@ -189,8 +192,11 @@ json FrontRoutes::route(const Asked& asked) {
   if (is("POST", "/again") || is("POST", "/stop")) return first_that_knows(method, target, body);
   if (below("GET", "/hosts/")) return site_with(name("/hosts/")).ask(method, target, nullptr, turn);
   if (is("GET", "/routes")) return merged_lists(links_.ask_all("GET", "/routes"), {"switches", "reroutings"});
-  if (below("GET", "/routes/")) return map_.with_far_ends(site_with(name("/routes/")).site().name, site_with(name("/routes/")).ask(method, target, nullptr, turn));
-  if (method == "GET" && (path == "/settings" || path.starts_with("/settings/"))) return merged_settings(ask_willing(asked, {404}));
+  if (below("GET", "/routes/")) {
+    SiteLink& site = site_with(name("/routes/"));
+    return map_.with_far_ends(site.site().name, site.ask(method, target, nullptr, turn));
+  }
+  if (is("GET", "/settings") || below("GET", "/settings/")) return merged_settings(ask_willing(asked, {404}));
   if (is("POST", "/settings")) {
     const Answers answers = links_.ask_all(method, target, body);
     if (answers.empty()) throw ApiError(503, "no site answers");
@@ -202,7 +208,8 @@ json FrontRoutes::route(const Asked& asked) {
   if (is("POST", "/captures/stop")) return captures_.stop(text_of(body, "id"));
   if (below("DELETE", "/captures/")) return captures_.end(name("/captures/"));
   if (json answer = page_route(asked); !answer.is_null()) return answer;
-  throw ApiError(409, fmt::format("a lab over several sites does not answer {} {}; ask one site's part: `--lab {}` on its machine",
+  throw ApiError(409, fmt::format("a lab over several sites does not answer {} {}; ask one site's part: `--lab {}` on its "
+                                  "machine",
                                   method, path, links_[0].site().lab));
 }
 
@@ -214,8 +221,9 @@ api::Response FrontRoutes::answer(const api::Request& request, std::chrono::mill
       out.events = watch_.stream(daemon::asked_every(query));
       return out;
     }
-    if (request.method == "GET" && path.starts_with("/captures/") && path.ends_with("/file"))
-      return captures_.file(path.substr(10, path.size() - 15));
+    constexpr std::string_view kCaptures = "/captures/", kFile = "/file";
+    if (request.method == "GET" && path.starts_with(kCaptures) && path.ends_with(kFile) && path.size() > kCaptures.size() + kFile.size())
+      return captures_.file(path.substr(kCaptures.size(), path.size() - kCaptures.size() - kFile.size()));
     if (request.method == "GET" && path.starts_with("/report/")) return site_report(path.substr(8));
     std::unique_lock lock(one_at_a_time_, std::defer_lock);
     if (request.method != "GET") lock.lock();
@@ -225,7 +233,7 @@ api::Response FrontRoutes::answer(const api::Request& request, std::chrono::mill
   } catch (const SiteGone& gone) {
     throw ApiError(503, gone.what());
   } catch (const json::exception& error) {
-    throw ApiError(503, fmt::format("a site answered with something else than expected ({}); expected a railyard of the same version",
+    throw ApiError(503, fmt::format("a site answered with something else ({}); expected a railyard of the same version",
                                     error.what()));
   }
 }

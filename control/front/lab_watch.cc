@@ -199,7 +199,8 @@ void LabWatch::note_site(const std::string& site, const std::string& why_gone) {
   happenings_.add({.modelled_seconds = sample_.is_object() ? sample_.value("modelled_seconds", 0.0) : 0,
                    .kind = "site",
                    .element = site,
-                   .text = why_gone.empty() ? fmt::format("site {} answers again", site) : fmt::format("site {} is away: {}", site, why_gone)});
+                   .text = why_gone.empty() ? fmt::format("site {} answers again", site)
+                                            : fmt::format("site {} is away: {}", site, why_gone)});
   has_news_ = true;
   has_new_state_ = true;
 }
@@ -240,7 +241,8 @@ class LabWatch::Stream {
       for (const daemon::Happening& h : news) lines.push_back(h.json());
       out += *event("happenings", lines);
     }
-    if (std::exchange(samples_, watch_.samples_) != watch_.samples_ && watch_.sample_event_ != nullptr) out += *watch_.sample_event_;
+    const bool is_new = std::exchange(samples_, watch_.samples_) != watch_.samples_;
+    if (is_new && watch_.sample_event_ != nullptr) out += *watch_.sample_event_;
     return out;
   }
 

@@ -51,7 +51,8 @@ std::string LinkMap::with_far_ends(const std::string& site, std::string text) co
     while (end < text.size() && is_of_a_name(text[end])) ++end;
     const std::string name = text.substr(at, end - at);
     const auto trunk = trunks->second.find(name);
-    const bool is_port = text.compare(end, 2, ":1") == 0 && (end + 2 >= text.size() || !is_of_a_name(text[end + 2]) || text[end + 2] == '-');
+    const bool is_port = text.compare(end, 2, ":1") == 0 &&
+                         (end + 2 >= text.size() || !is_of_a_name(text[end + 2]) || text[end + 2] == '-');
     if (trunk != trunks->second.end() && is_port) {
       out += trunk->second.far;
       at = end + 2;

@@ -1,6 +1,7 @@
 #include "control/front/merge_findings.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -59,7 +60,7 @@ json merged_diagnosis(const std::string& name, const LinkMap& map, const Answers
   json found = json::object();
   append(map, answers, "findings", found);
   auto& findings = found["findings"].get_ref<json::array_t&>();
-  std::ranges::stable_sort(findings, [](const json& a, const json& b) { return number_of(a, "confidence") > number_of(b, "confidence"); });
+  std::ranges::stable_sort(findings, std::greater{}, [](const json& f) { return number_of(f, "confidence"); });
   std::map<std::string, std::pair<json, std::size_t>> blind;  // by rule: how many sites have not looked
   for (const auto& [site, a] : answers)
     for (const json& rule : list_of(a, "not_looked_at")) {
@@ -70,7 +71,10 @@ json merged_diagnosis(const std::string& name, const LinkMap& map, const Answers
   json not_looked_at = json::array();
   for (const auto& [text, rule] : blind)
     if (rule.second == answers.size()) not_looked_at.push_back(rule.first);
-  return {{"schema", "railyard-diagnosis/1"}, {"name", name}, {"findings", std::move(findings)}, {"not_looked_at", std::move(not_looked_at)}};
+  return {{"schema", "railyard-diagnosis/1"},
+          {"name", name},
+          {"findings", std::move(findings)},
+          {"not_looked_at", std::move(not_looked_at)}};
 }
 
 json merged_settings(const Answers& answers) {

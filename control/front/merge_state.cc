@@ -75,7 +75,8 @@ json merged_faults(const LinkMap& map, const Answers& states) {
 bool is_state(const json& state) {
   if (!state.is_object() || !state.value("held", json()).is_boolean()) return false;
   const json size = state.value("size", json());
-  return size.is_object() && size.value("flows", json()).is_number_unsigned() && size.value("collectives", json()).is_number_unsigned();
+  return size.is_object() && size.value("flows", json()).is_number_unsigned() &&
+         size.value("collectives", json()).is_number_unsigned();
 }
 
 json merged_state(const std::string& name, const SitePlan& plan, const LinkMap& map, const Answers& states,
@@ -108,7 +109,7 @@ json whole_layout(const SitePlan& plan, const LinkMap& map, const std::string& f
     throw api::ApiError(400, fmt::format("folding: '{}'; expected readable or none", folding));
   json out = daemon::layout_json(map.lab(), none ? picture::Folding::kNone : picture::Folding::kReadable);
   for (json& node : out["nodes"])
-    if (const auto site = plan.site_of.find(node["name"].get<std::string>()); site != plan.site_of.end()) node["site"] = site->second;
+    node["site"] = plan.site_of.at(node["name"].get<std::string>());
   return out;
 }
 

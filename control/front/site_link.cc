@@ -80,7 +80,8 @@ json SiteLink::body_of(const json& request, milliseconds turn) {
   json said = exchange(request, kPatience);
   const json status = said.value("status", json());
   if (!status.is_number_integer() || status < 200 || status > 599)
-    throw api::ApiError(503, fmt::format("site {}: an answer without a status; expected a railyard of the same version", site_.name));
+    throw api::ApiError(503, fmt::format("site {}: an answer without a status; expected a railyard of the same version",
+                                         site_.name));
   if (status >= 400)
     throw api::ApiError(status.get<int>(), said["body"].is_string() ? said["body"].get<std::string>() : "refused");
   return std::move(said["body"]);

@@ -73,6 +73,14 @@ TEST(SiteLink, NamesTheSiteThatCannotStart) {
   }
 }
 
+// A text of brackets would overflow the stack of who copies it.
+TEST(SiteLink, AnswersThatNestWithoutEndOrHaveNoStatusAreRefused) {
+  SiteLink link = link_to(R"('{"up":true}' '{"body":1}' "{\"status\":200,\"body\":$(printf '[%.0s' $(seq 200))$(printf ']%.0s' $(seq 200))}")");
+  link.start("name: x");
+  EXPECT_THROW(link.ask("GET", "/lab"), api::ApiError);
+  EXPECT_THAT(gone([&] { link.ask("GET", "/lab"); }), HasSubstr("expected a railyard of the same version"));
+}
+
 TEST(SiteLink, ASiteThatEndsIsGoneAndStaysSo) {
   SiteLink link = link_to(R"('{"up":true}')", 255);
   link.start("name: x");
