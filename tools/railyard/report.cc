@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "control/front/site_record.h"
