@@ -7,7 +7,7 @@
 
 namespace railyard::front {
 
-// Links: leaf1:1 - h1:1 and leaf2:1 - h2:1 within the sites, spine1:1 - leaf1:2 within a, spine1:2 - leaf2:2 from a to b.
+// One link crosses: spine1:2 - leaf2:2.
 SitePlan two_sites();
 
 }  // namespace railyard::front
