@@ -61,7 +61,7 @@ files() {
 }
 check 'captures, series, tables, report' files
 
-# Lost, dropped and marked packets, with little room for samples; and rounds of probes, one after a link has become slow.
+# Packets that arrive, are dropped, lost, and under way in the end, with little room for samples; and rounds of probes, one after a link has become slow.
 cat >"$work/int.yaml" <<'END'
 name: int
 topology: { preset: leaf-spine, leaves: 4, spines: 2, hosts-per-leaf: 4 }
@@ -70,8 +70,9 @@ traffic:
   - { name: g, pattern: incast, from: [h5, h9, h13], to: h1, rate: 60Gbps }
 faults:
   - { name: lossy, on: "leaf2:5", at: 10us, for: 300us, loss: 2% }
-  - { name: cut, on: "leaf3:5", at: 100us, for: 100us, down: true }
-run: { duration: 500us, memory: 128MiB, int: { one-in: 5, packets: 200 } }
+  - { name: cut, on: "leaf3:5", at: 60us, for: 100us, down: true }
+  - { name: crash, on: spine2, at: 100us, for: 50us, crash: true }
+run: { duration: 500us, memory: 128MiB, int: { one-in: 3, packets: 60 } }
 END
 cat >"$work/probes.yaml" <<'END'
 name: probes
@@ -86,7 +87,7 @@ int_of() { # N OPTIONS...: the records of N processes are those of one, and so i
   same "$n" "$work/int.yaml" "$@" --int "$work/several.jsonl" || return 1
   "$railyard" run "$work/int.yaml" --int "$work/one.jsonl" --quiet >/dev/null || true
   [[ $(wc -l <"$work/one.jsonl") -gt 1000 ]] || { echo 'few records'; return 1; }
-  jq -e '.int | .arrived > 0 and .dropped > 0 and .lost > 0 and .not_kept > 0' "$work/several.json" || return 1
+  jq -e '.int | .arrived > 0 and .dropped > 0 and .lost > 0 and .under_way > 0 and .not_kept > 0' "$work/several.json" || return 1
   cmp "$work/one.jsonl" "$work/several.jsonl"
 }
 for n in 2 3; do check "in-band telemetry, $n processes" int_of "$n"; done
@@ -110,7 +111,7 @@ run: { memory: 128MiB }
 END
 pings() {
   same 3 "$work/rping.yaml" || return 1
-  jq -e '.rping | length == 2 and all(.state == "done" and .rounds >= 20 and .corrupted == 0)' "$work/several.json"
+  jq -e '.rping | length == 2 and all(.state == "done" and .pings >= 20 and .corrupted == 0)' "$work/several.json"
 }
 check 'rping, 3 processes' pings
 
