@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds railyard for speed: first a build that counts, with which some labs of tests/bench/ are run, then the release build,
-# optimised for what was counted. 5 to 15 % faster; takes a little longer than a build. Results are the same.
+# optimised for what was counted. Up to 17 % faster (tests/bench/README.md); takes a little longer than a build. Results are the same.
 #
 # usage: tools/profile.sh
 #   The program is build/profiled/bin/railyard. The profile holds for these sources: run it again after a change.

@@ -139,6 +139,7 @@ step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 
 if [[ $mode == --all ]]; then
+  step "a build that is optimised for what it does" "$root/tests/install/profile.sh"
   configure gcc -DRAILYARD_BENCH=OFF
   step "build (g++)" build gcc
   step "tests (g++)" ctests gcc -LE long
