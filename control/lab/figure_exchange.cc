@@ -11,8 +11,8 @@
 namespace railyard::lab {
 
 FigureExchange::FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, probes::Prober& prober,
-                               const Parts& parts)
-    : lab_(lab), engine_(engine), faults_(faults), prober_(prober), parts_(parts) {
+                               telemetry::PortWatch& ports, const Parts& parts)
+    : lab_(lab), engine_(engine), faults_(faults), prober_(prober), ports_(ports), parts_(parts) {
   std::set<const TrafficGenerator*> known;
   const auto add = [&](TrafficGenerator* generator, const spec::PortName& nic) {
     if (generator != nullptr && known.insert(generator).second)
@@ -51,6 +51,10 @@ void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process
   prober_.exchange_figures(archive, is_its);
 }
 
+void FigureExchange::exchange_ports(StateArchive& archive, std::size_t process) {
+  ports_.exchange(archive, [&](DeviceId device) { return parts_.part_of[device.index()] == process; });
+}
+
 void FigureExchange::exchange() {
   StateArchive mine;
   exchange_figures(mine, parts_.peers->self());
@@ -71,29 +75,28 @@ void FigureExchange::gather_for(const telemetry::Looks& looks) {
   const auto of_process = [&](StateArchive& archive, std::size_t process) {
     all ? exchange_figures(archive, process) : exchange_devices(archive, process, which);
   };
-  std::vector<std::vector<std::byte>> out(parts_.peers->count());
-  if (parts_.peers->self() != 0) {
-    StateArchive mine;
-    of_process(mine, parts_.peers->self());
-    out[0] = mine.take();
-  }
-  const auto given = parts_.peers->exchange(std::move(out));
-  if (parts_.peers->self() != 0) return;
+  StateArchive mine;
+  if (parts_.peers->self() != 0) of_process(mine, parts_.peers->self());
+  const auto given = parts_.peers->give_first(mine.take());
   for (std::size_t p = 1; p < given.size(); ++p) {
     StateArchive in{std::span(given[p])};
     of_process(in, p);
   }
 }
 
-void FigureExchange::exchange_with_packets() {
-  exchange();
-  StateArchive mine;
-  lab_.fabric().exchange_packets(mine);
-  const auto given = parts_.peers->give_all(mine.take());
+void FigureExchange::gather_for_report() {
   lab_.fabric().forget_packets_elsewhere();
-  for (std::size_t p = 0; p < given.size(); ++p) {
-    if (p == parts_.peers->self()) continue;
+  StateArchive mine;
+  if (parts_.peers->self() != 0) {
+    exchange_figures(mine, parts_.peers->self());
+    exchange_ports(mine, parts_.peers->self());
+    lab_.fabric().exchange_packets(mine);
+  }
+  const auto given = parts_.peers->give_first(mine.take());
+  for (std::size_t p = 1; p < given.size(); ++p) {
     StateArchive in{std::span(given[p])};
+    exchange_figures(in, p);
+    exchange_ports(in, p);
     lab_.fabric().exchange_packets(in);
   }
 }
@@ -104,10 +107,9 @@ std::size_t FigureExchange::complete(report::Snapshot& counters) const {
   for (std::size_t d = 0; d < counters.size(); ++d)
     if (!counters[d].name.empty()) taken.emplace(d, counters[d]);
   StateArchive mine;
-  mine(taken);
-  const auto given = parts_.peers->give_all(mine.take());
-  for (std::size_t p = 0; p < given.size(); ++p) {
-    if (p == parts_.peers->self()) continue;
+  if (parts_.peers->self() != 0) mine(taken);
+  const auto given = parts_.peers->give_first(mine.take());
+  for (std::size_t p = 1; p < given.size(); ++p) {
     StateArchive in{std::span(given[p])};
     in(taken);
     for (auto& [d, of_one] : taken) counters.at(d) = std::move(of_one);
@@ -117,19 +119,15 @@ std::size_t FigureExchange::complete(report::Snapshot& counters) const {
 }
 
 std::vector<report::ProcessReport> FigureExchange::costs(report::ProcessReport mine) const {
-  const std::size_t self = parts_.peers->self();
-  mine.devices = static_cast<int>(std::ranges::count(parts_.part_of, self));
+  mine.devices = static_cast<int>(std::ranges::count(parts_.part_of, parts_.peers->self()));
   mine.frames_sent = engine_.boundary()->frames();
   mine.bytes_sent = engine_.boundary()->octets();
   StateArchive archive;
   archive(mine);
-  const auto given = parts_.peers->give_all(archive.take());
+  const auto given = parts_.peers->give_first(archive.take());
   std::vector<report::ProcessReport> all(given.size());
-  for (std::size_t p = 0; p < given.size(); ++p) {
-    if (p == self) {
-      all[p] = mine;
-      continue;
-    }
+  if (!all.empty()) all[0] = mine;
+  for (std::size_t p = 1; p < given.size(); ++p) {
     StateArchive in{std::span(given[p])};
     in(all[p]);
   }

@@ -12,6 +12,7 @@
 #include "control/probes/prober.h"
 #include "control/report/report.h"
 #include "control/telemetry/looks.h"
+#include "control/telemetry/port_watch.h"
 #include "dataplane/run/engine.h"
 #include "dataplane/run/peers.h"
 
@@ -23,27 +24,31 @@ namespace railyard::lab {
 class FigureExchange {
  public:
   // All of them outlive it.
-  FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, probes::Prober& prober, const Parts& parts);
+  FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, probes::Prober& prober,
+                 telemetry::PortWatch& ports, const Parts& parts);
 
   // Devices, flows, collectives, faults, triggers, trains of probes: to all.
   void exchange();
-  // The same, and the packets in the fabric.
-  void exchange_with_packets();
+  // The same, the packets in the fabric, and what was seen of ports: to the first process, which makes the report.
+  void gather_for_report();
   // What the looks that are due next read (telemetry::Looks::Reads): to the first process, which keeps what they find.
   void gather_for(const telemetry::Looks& looks);
-  // Adds the counters that others have taken of their devices. Returns of how many devices there are any now.
+  // In the first process: adds the counters that others have taken of their devices. Returns of how many devices there are
+  // any now.
   std::size_t complete(report::Snapshot& counters) const;
-  // What each process has cost. `mine`: this one's, without what the engine knows.
+  // What each process has cost, in the first one; nothing in others. `mine`: this one's, without what the engine knows.
   std::vector<report::ProcessReport> costs(report::ProcessReport mine) const;
 
  private:
   void exchange_devices(StateArchive& archive, std::size_t process, Device::Figures which);
   void exchange_figures(StateArchive& archive, std::size_t process);
+  void exchange_ports(StateArchive& archive, std::size_t process);
 
   build::BuiltLab& lab_;
   Engine& engine_;
   fault::Faults& faults_;
   probes::Prober& prober_;
+  telemetry::PortWatch& ports_;
   const Parts& parts_;
   struct Generator {
     TrafficGenerator* generator;

@@ -123,7 +123,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
   faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
                                      : std::make_unique<fault::Faults>(*lab_, *engine_);
   prober_ = std::make_unique<probes::Prober>(*lab_);
-  if (parts_) figures_ = std::make_unique<FigureExchange>(*lab_, *engine_, *faults_, *prober_, parts_);
+  if (parts_) figures_ = std::make_unique<FigureExchange>(*lab_, *engine_, *faults_, *prober_, port_watch_, parts_);
   routing_ = std::make_unique<rerouting::RouteUpdates>(*lab_, *engine_);
   if (lab_->spec().probe) rounds_ = std::make_unique<probes::Rounds>(*lab_, *prober_);
   engine_->wake_all();
@@ -250,7 +250,8 @@ report::Report Session::run(const std::atomic<bool>& asked_to_stop, WallClockLiv
   interrupted_ = stop.load(std::memory_order_relaxed) && live == nullptr && has_end && engine_->reached() < end &&
                  (run.clock == spec::Clock::kWall || engine_->next() != Instant::never());
   const report::Snapshot none;  // counters of a large lab take gigabytes: they are not copied
-  report::Report r = counted(all_taken ? std::as_const(loaded->counters) : none, stopped ? Instant{} : end);
+  const bool is_first = !parts_ || parts_.peers->self() == 0;
+  report::Report r = is_first ? counted(all_taken ? std::as_const(loaded->counters) : none, stopped ? Instant{} : end) : not_the_first();
   if (stats) add_stats(r.engine, *stats);
   if (parts_) {
     report::ProcessReport mine;
@@ -269,6 +270,12 @@ report::Report Session::run(const std::atomic<bool>& asked_to_stop, WallClockLiv
   if (metrics_ != nullptr) metrics_->look(engine_->reached(), workload(engine_->reached()));
   close_files();
   return r;
+}
+
+void Session::add_cost(report::EngineReport& engine) const {
+  engine.cpu_seconds = cpu_seconds() - cpu_began_;
+  engine.wall_seconds = wall_seconds() - wall_began_;
+  engine.peak_rss_bytes = peak_rss_bytes();
 }
 
 report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
@@ -295,10 +302,8 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
   r.watched_for_deadlocks = run.deadlock > Duration{};
   r.engine.windows = engine_->windows();
   r.engine.window_ps = engine_->window().ps;
-  r.engine.cpu_seconds = cpu_seconds() - cpu_began_;
-  r.engine.wall_seconds = wall_seconds() - wall_began_;
+  add_cost(r.engine);
   r.engine.simulated_seconds = seconds(engine_->reached() - Instant{});
-  r.engine.peak_rss_bytes = peak_rss_bytes();
   {
     const std::lock_guard lock(attached_mutex_);
     for (const Attached& a : attached_) {

@@ -125,6 +125,7 @@ class Session {
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
   // `stop`, if it becomes true, ends the run early, with the report so far, which says that it was interrupted. `live`,
   // under the wall clock: how others look at the run and ask things of it; it then goes on until `stop`.
+  // Of several processes the first one has the report; that of the others is empty.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
   // Binds the workers to the processors of run.cores, the calling thread as the first of them; run() does it, too. Throws
   // std::runtime_error: it cannot be. Nothing without run.cores, or under the virtual clock.
@@ -179,6 +180,8 @@ class Session {
 
  private:
   report::Report counted(const report::Snapshot& loaded, Instant now = {});
+  report::Report not_the_first();
+  void add_cost(report::EngineReport& engine) const;
   void watch_pauses();
   void watch_standstill();
   void watch_ports();

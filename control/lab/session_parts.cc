@@ -63,9 +63,17 @@ void Session::split() {
 
 // `loaded`: counters of the end of traffic that were asked for, or nullptr.
 void Session::end_together(Taken* loaded) {
-  figures_->exchange_with_packets();
+  figures_->gather_for_report();
   for (Taken* taken : {loaded, ended_.get()})
     if (taken != nullptr) taken->devices.store(figures_->complete(taken->counters));
+}
+
+// What others than the first do while that makes the report of all. What it asks all for is answered here.
+report::Report Session::not_the_first() {
+  report::Report r;
+  add_cost(r.engine);
+  if (int_->running()) int_->look();
+  return r;
 }
 
 // Each window says whether traffic may have ended; only then is everything exchanged and looked at.
@@ -103,10 +111,7 @@ void Session::fetch_far_captures() {
   }
   StateArchive archive;
   archive(mine);
-  std::vector<std::vector<std::byte>> out(parts_.peers->count());
-  if (self != 0) out[0] = archive.take();
-  const auto given = parts_.peers->exchange(std::move(out));
-  if (self != 0) return;
+  const auto given = parts_.peers->give_first(archive.take());
   for (std::size_t p = 1; p < given.size(); ++p) {
     StateArchive in{std::span(given[p])};
     std::map<std::string, std::string> files;

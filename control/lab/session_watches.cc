@@ -63,7 +63,7 @@ void Session::watch_ports(Duration every, std::uint64_t looks) {
   looks_.add(&port_watch_, engine_->reached() + every, every, [this, every, looks](Instant at) {
     port_watch_.look(at);
     if (looks > 0 && port_watch_.looks() % looks == 0) watch_ports(every * 2, looks);
-  }, telemetry::Looks::Reads::kQueues);
+  }, telemetry::Looks::Reads::kNothing);
 }
 
 // Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does. In a

@@ -31,14 +31,6 @@ void IntExchange::bring_all_home(std::unordered_set<const IntStack*>& held) {
   take_home(std::move(out), [&](const IntStack& stack) { held.insert(&stack); });
 }
 
-std::vector<std::vector<std::byte>> IntExchange::give_first(std::vector<std::byte> mine) {
-  std::vector<std::vector<std::byte>> out(parts_.peers->count());
-  if (parts_.peers->self() != 0) out[0] = std::move(mine);
-  auto given = parts_.peers->exchange(std::move(out));
-  if (parts_.peers->self() != 0) given.clear();
-  return given;
-}
-
 std::vector<const IntStack*> IntExchange::gather(std::vector<const IntStack*> mine) {
   StateArchive told;
   std::uint64_t count = mine.size();
@@ -48,7 +40,7 @@ std::vector<const IntStack*> IntExchange::gather(std::vector<const IntStack*> mi
       IntStack copy = *s;
       copy.exchange(told, visiting_.nodes());
     }
-  const auto given = give_first(told.take());
+  const auto given = parts_.peers->give_first(told.take());
   if (parts_.peers->self() != 0) return {};
   gathered_.clear();
   for (std::size_t p = 1; p < given.size(); ++p) {
@@ -64,7 +56,7 @@ std::vector<const IntStack*> IntExchange::gather(std::vector<const IntStack*> mi
 IntExchange::Counted IntExchange::of_others(Counted mine) {
   StateArchive told;
   told(mine);
-  const auto given = give_first(told.take());
+  const auto given = parts_.peers->give_first(told.take());
   Counted sum;
   for (std::size_t p = 1; p < given.size(); ++p) {
     StateArchive in{std::span(given[p])};

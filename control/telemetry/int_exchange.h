@@ -39,7 +39,6 @@ class IntExchange {
   Counted of_others(Counted mine);
 
  private:
-  std::vector<std::vector<std::byte>> give_first(std::vector<std::byte> mine);
   void take_home(std::vector<StateArchive> out, const std::function<void(const IntStack&)>& see);
 
   const Parts& parts_;

@@ -18,11 +18,17 @@ void PortWatch::look(Instant at) {
   ++looks_;
 }
 
+void PortWatch::exchange(StateArchive& archive, const std::function<bool(DeviceId)>& which) {
+  for (Port& p : ports_)
+    if (which(p.ref.device)) archive(p.seen);
+}
+
 void PortWatch::look(Port& p, Duration since) const {
   constexpr double kSlow = 0.7;      // preambles and gaps take a part of the rate that depends on the frames
   constexpr double kLeastPart = 0.3;  // of the interval
   constexpr double kFrame = 9216;     // octets: the frame in transmission is in the depth, and counted as sent already
   const Device& device = lab_.fabric()[p.ref.device];
+  if (device.is_elsewhere()) return;
   const bool up = device.has_signal(p.ref.port);
   const auto [depth, sent, paused, held] = device.look(p.ref.port);
   if (p.up && !up) ++p.seen.downs;

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/base/time.h"
 
 namespace railyard::telemetry {
@@ -25,8 +27,12 @@ class PortWatch {
 
   explicit PortWatch(const build::BuiltLab& lab);
 
-  // Looks at a lab that rests, settled at `at`. Looks come in order of time.
+  // Looks at a lab that rests, settled at `at`. Looks come in order of time. Of several processes each looks at the ports of
+  // its own devices.
   void look(Instant at);
+
+  // What was seen of ports of the devices for which `which` holds, to or from another process.
+  void exchange(StateArchive& archive, const std::function<bool(DeviceId)>& which);
 
   std::uint64_t looks() const noexcept { return looks_; }
   // Of all ports of all devices, in order.

@@ -35,6 +35,14 @@ class Peers {
   std::vector<std::vector<std::byte>> give_all(std::vector<std::byte> mine) {
     return exchange(std::vector<std::vector<std::byte>>(count_, std::move(mine)));
   }
+  // To the first process, which gets what each has given; the others get nothing.
+  std::vector<std::vector<std::byte>> give_first(std::vector<std::byte> mine) {
+    std::vector<std::vector<std::byte>> out(count_);
+    if (self_ != 0) out[0] = std::move(mine);
+    auto given = exchange(std::move(out));
+    if (self_ != 0) given.clear();
+    return given;
+  }
   Instant least(Instant mine) { return Instant{least(mine.ps)}; }
   // Whether all say so; whether any does.
   bool all(bool mine) { return least(std::int64_t{mine}) != 0; }
