@@ -60,13 +60,13 @@ TEST(Json, TheDoctorReadsTheSameOfPortsAndOfTheirJson) {
   p.slot_bps = 64'000'000'000;
   p.polled = {.downs = 2, .busy = 9, .slow = 4, .slow_octets = 123'456, .slow_time = 17_us};
   p.pause_share[3] = 1.0 / 3;
-  p.counters.drops[static_cast<std::size_t>(DropReason::kBadMacControl)] = 1;
+  p.counters.drops.of(static_cast<std::size_t>(DropReason::kBadMacControl)) = 1;
   ClassCounters& c = p.counters.classes[3];
   c = {.rx_packets = 1, .rx_octets = 2, .tx_packets = 3, .tx_octets = 4, .ecn_marked = 5, .trimmed = 6, .xoff_sent = 7};
   c.xon_sent = 8, c.xoff_received = 9, c.xon_received = 10, c.pfc_not_enabled = 11, c.paused = 12_us;
   c.storms_detected = 13, c.first_xoff = Instant{} + 14_us, c.max_depth_octets = 15, c.max_headroom_cells = 16;
-  c.drops[static_cast<std::size_t>(DropReason::kEgressFull)] = 17;
-  p.counters.classes[5].drops[static_cast<std::size_t>(DropReason::kWred)] = 18;
+  c.drops.of(static_cast<std::size_t>(DropReason::kEgressFull)) = 17;
+  p.counters.classes[5].drops.of(static_cast<std::size_t>(DropReason::kWred)) = 18;
   r.ports.push_back(p);
   p.is_switch = false;
   p.port = 77;
