@@ -29,10 +29,9 @@ void FigureExchange::exchange_devices(StateArchive& archive, std::size_t process
     if (parts_.part_of[device->id().index()] == process) device->exchange_figures(archive, which);
 }
 
-void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process) {
+void FigureExchange::exchange_traffic(StateArchive& archive, std::size_t process) {
   const auto is_its = [&](DeviceId device) { return parts_.part_of[device.index()] == process; };
   const auto is_at = [&](const spec::PortName& nic) { return is_its(lab_.device(nic.node).id()); };
-  exchange_devices(archive, process, Device::kAllFigures);
   for (const Generator& g : generators_)
     if (is_its(g.device)) g.generator->exchange_figures(archive);
   for (const build::RoceNics::Named& nic : lab_.roce_nics())
@@ -47,6 +46,12 @@ void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process
     for (std::size_t r = 0; r < c.ranks.size(); ++r)
       if (is_at(c.nics[r])) c.ranks[r]->exchange_figures(archive);
   if (build::FlowTriggers* const triggers = lab_.triggers()) triggers->exchange_figures(archive, is_its);
+}
+
+void FigureExchange::exchange_figures(StateArchive& archive, std::size_t process) {
+  const auto is_its = [&](DeviceId device) { return parts_.part_of[device.index()] == process; };
+  exchange_devices(archive, process, Device::kAllFigures);
+  exchange_traffic(archive, process);
   faults_.exchange_figures(archive, is_its);
   prober_.exchange_figures(archive, is_its);
 }
@@ -55,14 +60,14 @@ void FigureExchange::exchange_ports(StateArchive& archive, std::size_t process) 
   ports_.exchange(archive, [&](DeviceId device) { return parts_.part_of[device.index()] == process; });
 }
 
-void FigureExchange::exchange() {
+void FigureExchange::exchange_traffic() {
   StateArchive mine;
-  exchange_figures(mine, parts_.peers->self());
+  exchange_traffic(mine, parts_.peers->self());
   const auto given = parts_.peers->give_all(mine.take());
   for (std::size_t p = 0; p < given.size(); ++p) {
     if (p == parts_.peers->self()) continue;
     StateArchive in{std::span(given[p])};
-    exchange_figures(in, p);
+    exchange_traffic(in, p);
   }
 }
 

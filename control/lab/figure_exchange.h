@@ -27,9 +27,10 @@ class FigureExchange {
   FigureExchange(build::BuiltLab& lab, Engine& engine, fault::Faults& faults, probes::Prober& prober,
                  telemetry::PortWatch& ports, const Parts& parts);
 
-  // Devices, flows, collectives, faults, triggers, trains of probes: to all.
-  void exchange();
-  // The same, the packets in the fabric, and what was seen of ports: to the first process, which makes the report.
+  // Flows, collectives, pings, captures that are sent, triggers: to all, each of which finds out whether traffic has ended.
+  void exchange_traffic();
+  // The same, devices, faults, trains of probes, the packets in the fabric, and what was seen of ports: to the first process,
+  // which makes the report.
   void gather_for_report();
   // What the looks that are due next read (telemetry::Looks::Reads): to the first process, which keeps what they find.
   void gather_for(const telemetry::Looks& looks);
@@ -41,6 +42,7 @@ class FigureExchange {
 
  private:
   void exchange_devices(StateArchive& archive, std::size_t process, Device::Figures which);
+  void exchange_traffic(StateArchive& archive, std::size_t process);
   void exchange_figures(StateArchive& archive, std::size_t process);
   void exchange_ports(StateArchive& archive, std::size_t process);
 

@@ -112,7 +112,7 @@ void Session::watch_traffic_end(Instant latest) {
   engine_->after_windows(traffic_end_.get(), [this, latest] {
     if (parts_) {
       if (!traffic_may_be_over_()) return;
-      figures_->exchange();
+      figures_->exchange_traffic();
     }
     const std::optional<Instant> end = traffic_end_->look(engine_->reached());
     if (!end) [[likely]]
