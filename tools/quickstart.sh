@@ -39,7 +39,7 @@ the right sum. compare.html and a report of each column are in build/quickstart/
 
   cd build/release/bin; scenarios=../../../topologies/scenarios                # or put build/release/bin into PATH
   ./railyard run $scenarios/allreduce-rails.yaml --payload real                # every octet of every rank compared
-  ./railyard compare-transports ../../../topologies/comparisons/t6-4-incast.yaml  # DCQCN and NSCC without PFC
+  ./railyard compare-transports ../../../topologies/comparisons/t6-4-incast.yaml  # DCQCN, NSCC and RCCC without PFC
   ./railyard run $scenarios/hierarchical-vs-ring.yaml                          # where placement costs a factor of 3
   ./railyard run ../../../topologies/incast-8to1.yaml                          # queues, CE marks, PFC hop by hop
   ./railyard run ../../../topologies/permutation-128.yaml --digest --workers 2 # the same on any number of workers

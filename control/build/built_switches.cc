@@ -8,6 +8,7 @@
 #include "control/build/device_settings.h"
 #include "control/build/link_credits.h"
 #include "control/spec/addresses.h"
+#include "control/spec/last_hop_marks.h"
 #include "control/spec/link_bundle.h"
 #include "control/spec/port_class.h"
 #include "control/spec/spec_error.h"
@@ -109,6 +110,8 @@ SwitchPortConfig BuiltSwitches::port_config(std::size_t n, const routing::Graph:
     SwitchClassConfig& out = c.classes[k];
     out.scheduling = scheduling_of(t);
     out.ecn = ecn_of(t.ecn, link.rate);
+    if (is_last_hop && t.ecn.enabled)
+      out.ecn.enabled = spec::marks_last_hop(lab_, qos, k, lab_.hosts.at(lab_.nodes[e.neighbour].profile));
     out.wred = wred_of(t.drop);
     out.buffer.lossless = t.lossless;
     out.buffer.reserved = t.reserved;

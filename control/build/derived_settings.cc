@@ -46,6 +46,7 @@ class Derived {
     const std::string path = fmt::format("hosts.{}.uet.", profile);
     const uet::EngineConfig& engine = nic.endpoint->engine().config();
     if (!said.control_priority) add(path + "control-class", fmt::format("{}", int{engine.control.value}));
+    if (engine.credit && !said.rccc.base_rtt) add(path + "rccc.base-rtt", time_text(engine.credit->base_rtt));
     const auto* const nscc = std::get_if<uet::NsccConfig>(&engine.congestion);
     if (nscc == nullptr) return;
     if (!said.nscc.base_rtt) add(path + "nscc.base-rtt", time_text(nscc->base_rtt));

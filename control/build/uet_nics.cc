@@ -59,6 +59,13 @@ uet::PathPolicy policy_of(spec::UetPathPolicy p) {
   return {};
 }
 
+// Octets of a full packet as they are counted for congestion control.
+std::uint32_t full_packet(const spec::UetNicSpec& s, std::uint32_t mtu) {
+  const bool credit = spec::has_rccc(s.congestion);
+  return static_cast<std::uint32_t>(credit ? uet::PdsRequestCc::kOctets : uet::PdsRequest::kOctets) +
+         static_cast<std::uint32_t>(uet::SesStd::kOctets) + mtu;
+}
+
 // What the window is at most, in BDPs, where switches do not trim.
 //
 // DEVIATION: the reference has 3/2, whatever the BDP, for networks where that is many packets. Where it is few, half a
@@ -79,6 +86,7 @@ bool are_of_one_class(const spec::TrafficSpec& a, const spec::TrafficSpec& b) {
 struct UetNics::Nic {
   std::vector<const spec::TrafficSpec*> likes;  // what its data look like, of each class
   BitRate rate{};                               // of the slowest link that it sends to, its own included
+  BitRate own_rate{};                           // of its own link
   Framing framing;                              // of its own link
   std::size_t completions = 0;                  // of flows, that can wait at once
   bool ranks = false;                           // of collectives, that are here or go through here
@@ -206,7 +214,7 @@ const spec::UetNicSpec& UetNics::settings(const spec::PortName& name) const {
 void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
   routing::PathTimes times(lab_);
   for (auto& [name, nic] : nics_) {
-    nic.rate = times.rate(name);
+    nic.rate = nic.own_rate = times.rate(name);
     nic.framing = framing_of_frames(lab_, name, times.framing(name));
   }
   const auto consider = [&](const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) {
@@ -264,8 +272,7 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
   uet::NsccNetwork network{.rate = nic.rate,
                            .base_rtt = s.base_rtt.value_or(base_rtt_),
                            .mtu = mtu,
-                           .packet_octets = static_cast<std::uint32_t>(uet::PdsRequest::kOctets) +
-                                            static_cast<std::uint32_t>(uet::SesStd::kOctets) + mtu,
+                           .packet_octets = full_packet(said, mtu),
                            .trimming = said.trimming.value_or(at_switches(t).trims)};
   uet::NsccConfig c = uet::NsccConfig::of(network);
   // DEVIATION: where switches trim, as much is in flight as the path and more than one queue of a BDP take, so that the
@@ -293,6 +300,27 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
   c.no_queue = s.no_queue;
   c.delay_weight = number(s.delay_weight);
   return c;
+}
+
+uet::RcccConfig UetNics::rccc_config(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& t) const {
+  const Duration base_rtt = said.rccc.base_rtt.value_or(base_rtt_);
+  const std::uint32_t packet = full_packet(said, static_cast<std::uint32_t>(t.roce.path_mtu));
+  const double most = number(said.rccc.max_window) * static_cast<double>((nic.rate * base_rtt).n);
+  return {.max_credit = std::max(static_cast<std::int64_t>(most), std::int64_t{packet}),
+          .packet = packet,
+          .base_rtt = base_rtt};
+}
+
+// DEVIATION: a credit is octets from the PDS header on, without what else is on the wire; the simulator's packets have nothing
+// else. Grants keep to the rate of what they bring about with it, in full packets.
+uet::CreditPacerConfig UetNics::grants(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& t) const {
+  const auto mtu = static_cast<std::uint32_t>(t.roce.path_mtu);
+  const std::uint32_t packet = full_packet(said, mtu);
+  return {.rate = nic.own_rate,
+          .rate_share = number(said.rccc.rate_share),
+          .grant = static_cast<std::uint32_t>(said.rccc.grant_packets) * mtu,
+          .max_ahead = rccc_config(nic, said, t).max_credit,
+          .on_wire = static_cast<double>(static_cast<int>(packet) + around(t, said) + nic.framing.around()) / packet};
 }
 
 uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& nic) const {
@@ -340,6 +368,8 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
     c.lossless = data.lossless;
     c.ordered_paths = data.ordered_paths;
     c.congestion = data.congestion;
+    c.credit = data.credit;
+    c.grants = grants(nic, s, *of);
     c.multipath = data.multipath;
   }
   return c;
@@ -354,11 +384,12 @@ uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, co
                    .trimming = trimming,
                    .lossless = !s.loss_inference && at_switches(t).lossless,
                    .ordered_paths = at_switches(t).keeps_order};
-  if (s.congestion == spec::UetCongestion::kNscc) {
+  if (spec::has_nscc(s.congestion)) {
     c.congestion = nscc_config(nic, s, t);
   } else {
     c.congestion = uet::NoCongestionControl{};
   }
+  if (spec::has_rccc(s.congestion)) c.credit = rccc_config(nic, s, t);
   c.multipath.policy = policy_of(s.path_policy);
   c.multipath.paths = static_cast<std::uint32_t>(s.paths);
   c.multipath.recycled = static_cast<std::uint32_t>(s.recycled);
@@ -402,7 +433,7 @@ libfabric::NicSettings UetNics::application_settings(const spec::Lab& lab, const
   while (like.roce.path_mtu > 1024 && static_cast<std::uint32_t>(like.roce.path_mtu) + 160 > mtu)
     like.roce.path_mtu /= 2;
   Nic& nic = nics.add_nic(name, like);
-  nic.rate = rate;
+  nic.rate = nic.own_rate = rate;
   nic.framing = framing;
   libfabric::NicSettings out{nics.engine_config(name, nic), nics.encapsulation(name, nic)};
   if (auto* const nscc = std::get_if<uet::NsccConfig>(&out.engine.congestion)) nscc->keeps_base_rtt = true;

@@ -66,6 +66,8 @@ class UetNics {
   uet::EngineConfig engine_config(const spec::PortName& name, const Nic& nic) const;
   uet::DataClass data_class(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& traffic,
                             Priority priority) const;
+  uet::RcccConfig rccc_config(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& traffic) const;
+  uet::CreditPacerConfig grants(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& traffic) const;
   uet::NsccConfig nscc_config(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& traffic) const;
   uet::EncapsulationConfig encapsulation(const spec::PortName& name, const Nic& nic) const;
   const spec::UetNicSpec& settings(const spec::PortName& name) const;

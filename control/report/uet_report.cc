@@ -77,6 +77,11 @@ std::vector<UetNicReport> uet_nic_reports(const build::BuiltLab& lab) {
     r.retransmission_timeouts = c.retransmission_timeouts.read();
     r.inferred_losses = c.inferred_losses.read();
     r.probes_sent = c.probes_sent.read();
+    r.credits_sent = c.credits_sent.read();
+    r.credits_received = c.credits_received.read();
+    r.credit_requests_sent = c.credit_requests_sent.read();
+    r.credit_requests_received = c.credit_requests_received.read();
+    r.speculative_packets = c.speculative_packets.read();
     r.ecn_marked_packets = c.ecn_marked_packets.read();
     r.ecn_marked_acks = c.ecn_marked_acks.read();
     r.out_of_order = c.placed_out_of_order.read();
@@ -126,6 +131,11 @@ nlohmann::ordered_json uet_nic_json(const UetNicReport& n) {
           {"retransmission_timeouts", n.retransmission_timeouts},
           {"inferred_losses", n.inferred_losses},
           {"probes_sent", n.probes_sent},
+          {"credits_sent", n.credits_sent},
+          {"credits_received", n.credits_received},
+          {"credit_requests_sent", n.credit_requests_sent},
+          {"credit_requests_received", n.credit_requests_received},
+          {"speculative_packets", n.speculative_packets},
           {"ecn_marked_packets", n.ecn_marked_packets},
           {"ecn_marked_acks", n.ecn_marked_acks},
           {"out_of_order", n.out_of_order},

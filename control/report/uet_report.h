@@ -56,6 +56,11 @@ struct UetNicReport {
   std::uint64_t retransmission_timeouts = 0;
   std::uint64_t inferred_losses = 0;
   std::uint64_t probes_sent = 0;
+  std::uint64_t credits_sent = 0;
+  std::uint64_t credits_received = 0;
+  std::uint64_t credit_requests_sent = 0;
+  std::uint64_t credit_requests_received = 0;
+  std::uint64_t speculative_packets = 0;
   std::uint64_t ecn_marked_packets = 0;  // received
   std::uint64_t ecn_marked_acks = 0;     // received: packets of its own that were marked
   std::uint64_t out_of_order = 0;        // packets taken while others before them were missing

@@ -24,6 +24,7 @@ struct Ecn {
   std::uint32_t pmax_ppm = 200'000;  // marking probability at kmax, in parts per million
   bool at_dequeue = false;           // mark: enqueue | dequeue
   bool drop_not_ect = false;         // lossy classes: WRED drops Not-ECT frames
+  std::optional<bool> last_hop;      // ports towards hosts mark; nothing: as last_hop_marks.h says
 
   bool operator==(const Ecn&) const = default;
 };

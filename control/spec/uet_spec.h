@@ -15,7 +15,10 @@ enum class UetService { kRud, kRod, kRudi, kUud };
 
 // ---- NICs: hosts.<name>.uet -----------------------------------------------------------------------------------------
 
-enum class UetCongestion { kNone, kNscc };
+enum class UetCongestion { kNone, kNscc, kRccc, kBoth };
+constexpr bool has_nscc(UetCongestion c) { return c == UetCongestion::kNscc || c == UetCongestion::kBoth; }
+constexpr bool has_rccc(UetCongestion c) { return c == UetCongestion::kRccc || c == UetCongestion::kBoth; }
+
 enum class UetPathPolicy { kSingle, kOblivious, kBitmap, kReps, kMixed };
 enum class UetRtoTimer { kPdc, kPacket };
 enum class UetRtoBackoff { kDouble, kNone };
@@ -47,10 +50,21 @@ struct NsccSpec {
   bool operator==(const NsccSpec&) const = default;
 };
 
+// RCCC's parameters (transports/uet/congestion/rccc.h, credit_pacer.h).
+struct RcccSpec {
+  std::optional<Duration> base_rtt;  // as of NsccSpec
+  Ratio max_window{3, 2};            // BDPs
+  int grant_packets = 4;             // MTUs
+  Ratio rate_share{99, 100};         // of the receiver's link
+
+  bool operator==(const RcccSpec&) const = default;
+};
+
 struct UetNicSpec {
   UetProfile profile = UetProfile::kStandard;
   UetCongestion congestion = UetCongestion::kNscc;
   NsccSpec nscc;
+  RcccSpec rccc;
   std::optional<bool> trimming;  // whether switches trim; nothing: whether any does in the data's class
   UetPathPolicy path_policy = UetPathPolicy::kReps;
   int paths = 256;

@@ -100,7 +100,13 @@ std::string uet_nic(Seed seed) {
       draw.percent(50) ? range : draw.between(1, range),
       range};
   text += Text{", idle-close: {}us, control-dscp: {}", draw.of({10, 100, 1000}), 8 * draw.below(8) + kControl};
-  if (draw.percent(25)) text += ", congestion: none";
+  const bool uncontrolled = draw.percent(25);
+  if (Draw credit(seed, "swarm/uet/credit"); credit.percent(35)) {
+    text += fmt::format(", congestion: {}, rccc: {{ max-window: {}, grant-packets: {} }}", credit.of({"rccc", "both"}),
+                        credit.of({"1/10", "3/2", "3/2", "4"}), credit.of({1, 4, 4, 16}));
+  } else if (uncontrolled) {
+    text += ", congestion: none";
+  }
   if (draw.percent(30)) text += fmt::format(", loss-inference: {}", draw.percent(50));
   Draw timers(seed, "swarm/uet/timers");
   if (timers.percent(30)) text += ", rto-timer: packet";

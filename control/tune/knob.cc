@@ -59,9 +59,9 @@ std::string no_dcqcn(const spec::Lab& lab, const KnobSite& site) {
 
 std::string no_nscc(const spec::Lab& lab, const KnobSite& site) {
   if (!has_transport(lab, spec::TrafficSpec::Transport::kUet)) return "no traffic with transport: uet";
-  return lab.hosts.at(site.profile).uet.congestion == spec::UetCongestion::kNscc
+  return spec::has_nscc(lab.hosts.at(site.profile).uet.congestion)
              ? ""
-             : fmt::format("hosts.{}: congestion is not nscc", site.profile);
+             : fmt::format("hosts.{}: congestion is neither nscc nor both", site.profile);
 }
 
 // Two significant digits.

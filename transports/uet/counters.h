@@ -60,6 +60,11 @@ struct Counters {
   Counter retransmission_timeouts;
   Counter inferred_losses;  // packets
   Counter probes_sent;
+  Counter credits_sent;             // CREDIT packets, and ACKs in place of them
+  Counter credits_received;         // grants of more
+  Counter credit_requests_sent;     // CREDIT_REQ packets
+  Counter credit_requests_received;
+  Counter speculative_packets;      // sent by the first credit, before anything was heard
   Counter ecn_marked_packets;   // received
   Counter ecn_marked_acks;      // received, that is, packets of ours that were marked
   Counter placed_out_of_order;  // packets taken while others before them were missing
@@ -68,7 +73,8 @@ struct Counters {
   void exchange(StateArchive& archive) {
     archive(sent_packets, sent_payload_octets, received_packets, taken_packets, dropped, malformed, not_uet, pdcs_opened,
             pdcs_closed, pdcs_failed, acks_sent, acks_received, nacks_sent, nacks_received, retransmitted_packets,
-            retransmission_timeouts, inferred_losses, probes_sent, ecn_marked_packets, ecn_marked_acks,
+            retransmission_timeouts, inferred_losses, probes_sent, credits_sent, credits_received,
+            credit_requests_sent, credit_requests_received, speculative_packets, ecn_marked_packets, ecn_marked_acks,
             placed_out_of_order);
   }
 

@@ -51,13 +51,15 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       chance_(chance),
       table_(config.most_pdcs, config.pdcid_quiet, config.target_keeps(), config.first_pdcid),
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
-      target_(fep_) {
+      target_(fep_),
+      pacer_(config.grants) {
   datagram_paths_ = PathSelector(config.multipath, chance_);
   data_lines_.emplace_back().config = {.priority = config.data,
                                        .trimming = config.trimming,
                                        .lossless = config.lossless,
                                        .ordered_paths = config.ordered_paths,
                                        .congestion = config.congestion,
+                                       .credit = config.credit,
                                        .multipath = config.multipath};
   for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;
   RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 2 && config.first_pdcid >= 1 &&
@@ -119,6 +121,7 @@ void Engine::enqueue(Instant now, std::uint32_t message) {
   }
   pdc->messages.push(message);
   ++pdc->open_messages;
+  if (pdc->credit) pdc->backlog += initiator_.octets_to_send(message, pds_octets(*pdc));
   settle(now, *pdc);
 }
 
@@ -173,6 +176,13 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.start = start;
   p.sent.start(start);
   p.congestion = CongestionControl(of_class.congestion);
+  p.credit.reset();
+  if (of_class.credit) p.credit.emplace(*of_class.credit);
+  p.backlog = 0;
+  p.credit_at = Instant::never();
+  p.credit_tries = 0;
+  p.credit_takes = {};
+  p.grants = {};
   p.chance = RngStream(Seed{chance_.next()}, "pdc");
   MultipathConfig multipath = of_class.multipath;
   if (mode == DeliveryMode::kRod) multipath.policy = PathPolicy::kSingle;
@@ -190,7 +200,8 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.rto_from = p.heard_at = {};
   p.answer_takes = {};
   const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
-  p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt, of_class.trimming);
+  p.reorder = ReorderWindow(nscc != nullptr ? nscc->base_rtt : of_class.credit ? of_class.credit->base_rtt : Duration{},
+                            of_class.trimming);
   p.newest_heard = p.watched_until = {};
   p.tail_tries = 0;
   p.any_passed = false;

@@ -324,6 +324,26 @@ class Engine {
   void set_tail(Instant now, Pdc& pdc);
   void on_tail(Instant now, Pdc& pdc);
 
+  // ---- engine_credit.cc: credit of receivers (RCCC) ----
+  std::uint32_t pds_octets(const Pdc& pdc) const noexcept {
+    return static_cast<std::uint32_t>(pdc.credit ? PdsRequestCc::kOctets : PdsRequest::kOctets);
+  }
+  std::uint32_t others_in_line() const noexcept;
+  Credit ask_for_credit(Pdc& pdc) noexcept;
+  void on_demand(Instant now, Pdc& pdc, std::uint32_t target);
+  void grant_due(Instant now);
+  bool acks_carry_credit(const Pdc& pdc) const noexcept;
+  void on_credit(Instant now, Pdc& pdc, std::uint32_t granted) noexcept;
+  Duration credit_patience(const Pdc& pdc) const noexcept;
+  void hear_of_credit(Instant now, Pdc& pdc) noexcept;
+  std::optional<Drop> on_credit_cp(Instant now, Pdc& pdc, const PdsCpValues& cp);
+  void on_credit_req(Instant now, Pdc& pdc, std::uint32_t target);
+  void take_off_backlog(Pdc& pdc, const SentPacket& packet) noexcept;
+  void spend_credit(Pdc& pdc, const SentPacket& packet) noexcept;
+  void watch_credit(Instant now, Pdc& pdc);
+  void request_credit(Pdc& pdc);
+  void on_credit_timer(Instant now, Pdc& pdc);
+
   // ---- engine_lines.cc: who sends when, timers ----
   void settle(Instant now, Pdc& pdc);
   void line_up(Instant now, Pdc& pdc);
@@ -341,7 +361,7 @@ class Engine {
   Instant next_due() const noexcept {
     const Instant wake = wakes_.empty() ? Instant::never() : wakes_.top().at;
     const Instant rudi = rudi_wakes_.empty() ? Instant::never() : rudi_wakes_.top().at;
-    return std::min({initiator_.next_retry(), wake, rudi});
+    return std::min({initiator_.next_retry(), wake, rudi, pacer_.next()});
   }
   void drop_stale_wakes();
   void set_rate(Pdc& pdc, BitRate rate) const noexcept;
@@ -429,6 +449,7 @@ class Engine {
   std::size_t next_line_ = 0;         // whose turn it is, among those of one priority
   RingQueue<Reply> replies_;          // at most EngineConfig::most_replies
   WakeQueue wakes_;
+  CreditPacer pacer_;
   PathSelector datagram_paths_;
   Rudi rudi_;
   WakeQueue rudi_wakes_;                // its packets' timers; paced: its lines

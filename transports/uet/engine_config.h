@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "transports/uet/congestion/congestion_control.h"
+#include "transports/uet/congestion/credit_pacer.h"
+#include "transports/uet/congestion/rccc.h"
 #include "transports/uet/multipath/path_selector.h"
 #include "transports/uet/wire/dialect.h"
 
@@ -26,6 +29,7 @@ struct DataClass {
   // before it on its path are lost, however long another path is paused.
   bool ordered_paths = false;
   CongestionConfig congestion = NsccConfig::of({});
+  std::optional<RcccConfig> credit{};  // sends by its receivers' credit, too; RUD and ROD only
   MultipathConfig multipath{};
 };
 
@@ -137,6 +141,8 @@ struct EngineSettings {
   Priority control{6};  // of ACK, NACK and CP, whatever the class of what they are about
 
   CongestionConfig congestion = NsccConfig::of({});
+  std::optional<RcccConfig> credit{};  // as of DataClass
+  CreditPacerConfig grants{};          // to senders that ask for credit
   MultipathConfig multipath{};  // of RUD; a PDC for ROD has one path
 
   // How peers name memory. A key is the region's; or what the owner of the memory has chosen (Engine::choose_key()).

@@ -100,8 +100,10 @@ std::optional<Drop> Engine::on_cp(Instant now, const InPacket& in, const PdsCpVa
                         .arrived = now});
       break;
     case CtlType::kCredit:
+      drop = on_credit_cp(now, pdc, cp);
+      break;
     case CtlType::kCreditReq:
-      drop = Drop::kUnexpected;  // RCCC is not built yet
+      on_credit_req(now, pdc, cp.credit_target());
       break;
   }
   if (pdc.live()) settle(now, pdc);

@@ -37,11 +37,11 @@ Cargo Engine::next_counted_cp(const Pdc& pdc) const noexcept {
 bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
   if (!pdc.read_jobs.empty()) {
     next.cargo = {.kind = Cargo::Kind::kReadData, .item = pdc.read_jobs.front()};
-    next.octets = PdsRequest::kOctets + SesResponseData::kOctets + target_.read_job(next.cargo.item).octets;
+    next.octets = pds_octets(pdc) + static_cast<std::uint32_t>(SesResponseData::kOctets) + target_.read_job(next.cargo.item).octets;
     return true;
   }
   if (!initiator_.peek(pdc, next.cargo, next.octets)) return false;
-  next.octets += PdsRequest::kOctets;
+  next.octets += pds_octets(pdc);
   return true;
 }
 
@@ -51,6 +51,7 @@ bool Engine::has_data(Instant now, Pdc& pdc, NextCargo& next) {
   if (pdc.path_probes.any_waiting()) [[unlikely]]
     return true;
   if (has_counted_cp(pdc)) return pdc.blocked_until > now;
+  if (!pdc.has_credit()) return false;
   if (pdc.sent.any_lost()) {
     // What a PROBE has found goes again beyond the window (uet §9.5); and something always may be under way.
     return pdc.blocked_until > now || pdc.recovering || pdc.one_beyond_window || !pdc.sent.any_in_flight() ||
@@ -61,6 +62,8 @@ bool Engine::has_data(Instant now, Pdc& pdc, NextCargo& next) {
 }
 
 void Engine::line_up(Instant now, Pdc& pdc) {
+  if (pdc.credit) [[unlikely]]
+    watch_credit(now, pdc);
   line_up_control(now, pdc);
   if (!pdc.in_data_line && has_data(now, pdc)) line_up_data(now, pdc);
 }
@@ -103,7 +106,7 @@ Duration Engine::noop_after(const Pdc& pdc) const noexcept {
 }
 
 Instant Engine::deadline(const Pdc& pdc) const noexcept {
-  Instant at = std::min({pdc.rto_at, pdc.probe_at, pdc.late_at});
+  Instant at = std::min({pdc.rto_at, pdc.probe_at, pdc.late_at, pdc.credit_at});
   if (!pdc.inbound.empty()) at = std::min(at, pdc.halves_at);
   if (!pdc.in_data_line) at = std::min(at, pdc.tail_at);
   const EngineConfig& c = fep_.config;
@@ -129,8 +132,12 @@ void Engine::run_what_is_due(Instant now) {
     const Instant retry = initiator_.next_retry();
     const Instant wake_at = wakes_.empty() ? Instant::never() : wakes_.top().at;
     const Instant rudi_at = rudi_wakes_.empty() ? Instant::never() : rudi_wakes_.top().at;
-    const Instant next = std::min({retry, wake_at, rudi_at});
+    const Instant next = std::min({retry, wake_at, rudi_at, pacer_.next()});
     if (next > now || next == Instant::never()) return;
+    if (pacer_.next() == next) {
+      grant_due(next);
+      continue;
+    }
     if (rudi_at == next) {
       const Wake wake = rudi_wakes_.top();
       rudi_wakes_.pop();
@@ -177,6 +184,7 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
   // PROBEs and later packets are answered, so that no timeout comes; a packet that never arrives ends it all the same.
   if (!pdc.sent.empty() && !pdc.sent.front().received && is_cut_for_ever(now, pdc, pdc.sent.una()))
     return fail(now, pdc, Status::kRetryExceeded, After::kFail);
+  if (pdc.credit_at <= now) return on_credit_timer(now, pdc);
   if (pdc.rto_at <= now) return on_rto(now, pdc);
   if (pdc.probe_at <= now) return on_probe(now, pdc);
   if (pdc.late_at <= now) return infer_losses(now, pdc);
@@ -239,6 +247,8 @@ Instant Engine::rto_due(const Pdc& pdc) const noexcept {
   const SentPackets& sent = pdc.sent;
   if (sent.empty()) return Instant::never();
   if (has_packet_timers(pdc)) return first_packet_timer(pdc);
+  // Without credit that is no silence of the receiver's; credit has a timer of its own.
+  if (sent.any_lost() && !sent.any_in_flight() && !pdc.has_credit()) return Instant::never();
   if (pdc.timeouts > 0 || pdc.tail_tries > 0) {
     const Instant turn = sent.any_in_flight() ? Instant{} : pdc.congestion.next_at();
     return std::max(pdc.rto_from, turn) + rto(pdc, pdc.timeouts);
@@ -359,7 +369,7 @@ void Engine::pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, st
   if (cargo.kind == Cargo::Kind::kReadData) return;  // was paced where it was asked for
   if (cargo.kind == Cargo::Kind::kRequest) {
     const std::uint32_t data = initiator_.read_octets(cargo);
-    if (data > 0) packet = PdsRequest::kOctets + SesResponseData::kOctets + data;
+    if (data > 0) packet = pds_octets(pdc) + SesResponseData::kOctets + data;
   }
   const Duration takes = fep_.config.pacing.slowed(Bytes{wire_octets(pdc.peer, packet)} / pdc.rate);
   pdc.next_data = std::max(pdc.next_data, pdc.gaps.next(now, allowed, takes));

@@ -65,6 +65,7 @@ std::optional<Drop> Engine::on_ack(Instant now, const InPacket& in, const PdsAck
   if (pdc.remote == 0) learn_target(pdc, ack.spdcid);
   pdc.last_entropy = in.entropy;
   pdc.idle_since = now;
+  if (pdc.credit) pdc.credit->on_heard();
   const bool closing = pdc.state == PdcState::kClosing && pdc.initiator;
   note_arrivals(now, pdc, in, ack);
   if (closing && cack - pdc.close_psn >= 0) {
@@ -160,6 +161,10 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
       *signals.rtt -= Duration{state.service_time * kServiceTimeNanoseconds * 1000};
       if (signals.rtt->ps <= 0) signals.rtt.reset();
     }
+    says_gaps = state.ooo_count != kOooCountInvalid;
+  } else if (ack.type == PdsType::kAckCc && ack.cc_type == static_cast<std::uint8_t>(CcType::kCredit)) {
+    const CreditStateValues state = credit_state(ack.cc_state);
+    if (pdc.credit) on_credit(now, pdc, state.credit);
     says_gaps = state.ooo_count != kOooCountInvalid;
   }
   const std::optional<Duration> probe_rtt = of_probe ? signals.rtt : std::nullopt;
@@ -265,6 +270,7 @@ std::optional<Drop> Engine::on_nack(Instant now, const InPacket& in, const PdsNa
     return Drop::kWrongPeer;
   const SentPacket* const packet = pdc->sent.find(Psn(nack.nack_psn));
   if (packet == nullptr || packet->answered) return Drop::kGhostNack;
+  if (pdc->credit) pdc->credit->on_heard();
   const auto drop = on_pdc_nack(now, *pdc, in, nack);
   if (pdc->live()) settle(now, *pdc);
   return drop;
@@ -284,9 +290,11 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
         fail(now, pdc, Status::kRetryExceeded, After::kFail);
         return std::nullopt;
       }
-      // Without receiver credit the window reacts to both.
-      pdc.congestion.on_trimmed(now, packet.octets, true);
+      // The receiver's credit keeps the last hop free: what it cuts is no matter of the window (uet §9.6).
+      pdc.congestion.on_trimmed(now, packet.octets, !(last_hop && pdc.credit));
       pdc.sent.mark_lost(psn, true);
+      // Whoever is not known there is granted nothing, and tries one packet at a time: not all of them at once.
+      if (pdc.credit && pdc.remote == 0 && !pdc.sent.any_in_flight()) back_off(now, pdc);
       // The network is not as empty as the PROBE found it. DEVIATION: uet §9.5 goes on beyond the window.
       pdc.recovering = false;
       pdc.paths.on_feedback(now, in.entropy,

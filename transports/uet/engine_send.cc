@@ -133,6 +133,8 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& a
       if (request->ar) pdc->asks(now, Psn(request->psn));
     }
     pdc->idle_since = now;
+    if (pdc->credit && !more) [[unlikely]]
+      watch_credit(now, *pdc);
     line_up_control(now, *pdc);
     if (more) {
       line_up_data(now, *pdc);
@@ -172,6 +174,7 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   start_packet_timer(now, pdc, packet);
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
+  spend_credit(pdc, packet);
   pace(now, pdc, allowed, packet.cargo, packet.octets);
   fep_.counters.retransmitted_packets.increment();
   ++pdc.retransmitted;
@@ -190,11 +193,14 @@ void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket&
   pdc.unasked += packet.octets;
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
+  spend_credit(pdc, packet);
   pace(now, pdc, allowed, packet.cargo, packet.octets);
   if (pdc.rto_at == Instant::never()) progress(now, pdc);
   start_packet_timer(now, pdc, packet);
   switch (packet.cargo.kind) {
     case Cargo::Kind::kRequest:
+      if (pdc.credit) [[unlikely]]
+        take_off_backlog(pdc, packet);
       fill(pdc, packet.cargo, psn, packet.entropy, false, out);
       initiator_.sent_first(pdc, packet.cargo);
       pdc.hears_of_reads();
@@ -253,7 +259,12 @@ void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, 
     return;
   }
   PdsRequestValues& pds = out.packet.pds.emplace<PdsRequestValues>();
-  pds.type = pdc.is_rod() ? PdsType::kRodReq : PdsType::kRudReq;
+  if (pdc.credit) [[unlikely]] {
+    pds.type = pdc.is_rod() ? PdsType::kRodCcReq : PdsType::kRudCcReq;
+    pds.credit_target = ask_for_credit(pdc).value();
+  } else {
+    pds.type = pdc.is_rod() ? PdsType::kRodReq : PdsType::kRudReq;
+  }
   pds.retx = again;
   pds.ar = again;
   pds.syn = syn;
@@ -361,10 +372,16 @@ void Engine::fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPack
     ack.sack_bitmap = window.sack(base);
     constexpr std::uint32_t kMostOoo = kOooCountInvalid - 1;
     const std::int64_t service = (now - what.arrived).ps / (kServiceTimeNanoseconds * 1000);
-    ack.cc_state = to_cc_state(NsccStateValues{
-        .service_time = static_cast<std::uint16_t>(std::min<std::int64_t>(service, kServiceTimeTooLong)),
-        .rcvd_bytes = static_cast<std::uint32_t>(pdc.rcvd_octets / kCreditOctets) & 0xFF'FFFF,
-        .ooo_count = static_cast<std::uint16_t>(std::min(window.ooo_count(), kMostOoo))});
+    const auto ooo_count = static_cast<std::uint16_t>(std::min(window.ooo_count(), kMostOoo));
+    if (acks_carry_credit(pdc)) [[unlikely]] {
+      ack.cc_type = static_cast<std::uint8_t>(CcType::kCredit);
+      ack.cc_state = to_cc_state(CreditStateValues{.credit = pdc.grants.granted.value(), .ooo_count = ooo_count});
+    } else {
+      ack.cc_state = to_cc_state(NsccStateValues{
+          .service_time = static_cast<std::uint16_t>(std::min<std::int64_t>(service, kServiceTimeTooLong)),
+          .rcvd_bytes = static_cast<std::uint32_t>(pdc.rcvd_octets / kCreditOctets) & 0xFF'FFFF,
+          .ooo_count = ooo_count});
+    }
   }
   if (what.no_response) {
     out.packet.ses = std::monostate{};

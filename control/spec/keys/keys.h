@@ -53,6 +53,7 @@ const Table<AckSpec>& ack_keys();
 const Table<UetNicSpec>& uet_nic_keys();
 Form<UetNicSpec> uet_nic_form();
 const Table<NsccSpec>& nscc_keys();
+const Table<RcccSpec>& rccc_keys();
 // traffic.<n>.rping
 const Table<RpingTraffic>& rping_keys();
 

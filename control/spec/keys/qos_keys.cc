@@ -288,7 +288,10 @@ const Table<Ecn>& ecn_keys() {
        key("mark", &Ecn::at_dequeue, choice<bool>({{"enqueue", false}, {"dequeue", true}}),
            "queue depth used: at enqueue, or remaining at dequeue"),
        key("drop-not-ect", &Ecn::drop_not_ect, boolean(),
-           "lossy classes: drop Not-ECT frames with the probability with which ECT frames are marked")},
+           "lossy classes: drop Not-ECT frames with the probability with which ECT frames are marked"),
+       key("last-hop", &Ecn::last_hop, either("auto", std::optional<bool>{}, maybe(boolean())),
+           "whether ports towards hosts mark. auto: not towards hosts whose Ultra Ethernet NICs grant credit (congestion: "
+           "rccc or both), if the class carries nothing but Ultra Ethernet")},
       check_ecn};
   return table;
 }

@@ -136,15 +136,34 @@ const Table<NsccSpec>& nscc_keys() {
   return table;
 }
 
+const Table<RcccSpec>& rccc_keys() {
+  static const Table<RcccSpec> table{
+      "rccc",
+      "RCCC: congestion control by credit that receivers grant to senders in turn, with the public simulator's values",
+      {key("base-rtt", &RcccSpec::base_rtt, period_of_uet(),
+           "round-trip time without queueing; default: the longest between NICs of this lab that use UET"),
+       key("max-window", &RcccSpec::max_window, ratio(),
+           "maximum credit of a sender in BDPs (link rate times base RTT); it begins with that much"),
+       key("grant-packets", &RcccSpec::grant_packets, integer(1, 64), "credit of one grant, in MTUs"),
+       key("rate-share", &RcccSpec::rate_share, fraction(),
+           "share of its link's rate that a receiver grants, to all its senders together")}};
+  return table;
+}
+
 const Table<UetNicSpec>& uet_nic_keys() {
   static const Table<UetNicSpec> table{
       "uet-nic",
       "Built-in Ultra Ethernet NICs, for traffic with transport: uet",
       {uet_profile(),
        key("congestion", &UetNicSpec::congestion,
-           choice<UetCongestion>({{"none", UetCongestion::kNone}, {"nscc", UetCongestion::kNscc}}),
-           "congestion control of the PDCs"),
+           choice<UetCongestion>({{"none", UetCongestion::kNone},
+                                  {"nscc", UetCongestion::kNscc},
+                                  {"rccc", UetCongestion::kRccc},
+                                  {"both", UetCongestion::kBoth}}),
+           "congestion control of the PDCs: by the sender's window (nscc), by the receiver's credit (rccc), or by both. "
+           "Credit is for RUD and ROD; RUDI has nscc of both, and nothing of rccc"),
        key("nscc", &UetNicSpec::nscc, map_of(nscc_keys()), "parameters of NSCC"),
+       key("rccc", &UetNicSpec::rccc, map_of(rccc_keys()), "parameters of RCCC"),
        key("trimming", &UetNicSpec::trimming, auto_or_bool(),
            "whether switches trim, for NSCC's target; auto: true if any switch has `trim` in the class of the data"),
        key("path-policy", &UetNicSpec::path_policy,

@@ -123,8 +123,8 @@ TEST_F(Comparisons, SprayingSharesThePathsAndNothingIsSentAgainForNothing) {
 
 TEST_F(Comparisons, AnIncastNeedsNoPfc) {
   const Figures f = compare("comparisons/t6-4-incast.yaml", {"--over", "traffic.in.fan-in+traffic.more.fan-in=8"});
-  enum { kGoBackN, kSelective, kLossy, kTrim };
-  for (const std::size_t c : {kGoBackN, kSelective, kLossy, kTrim}) {
+  enum { kGoBackN, kSelective, kLossy, kTrim, kCredit, kBoth };
+  for (const std::size_t c : {kGoBackN, kSelective, kLossy, kTrim, kCredit, kBoth}) {
     EXPECT_EQ(of(f, "xoff_sent", c), 0) << c;
     EXPECT_EQ(of(f, "missing", c), 0) << c << ": no application has noticed";
     EXPECT_EQ(of(f, "completed", c), 1) << c;
@@ -135,6 +135,12 @@ TEST_F(Comparisons, AnIncastNeedsNoPfc) {
   EXPECT_EQ(of(f, "retransmitted", kTrim), of(f, "trimmed", kTrim)) << "each once";
   EXPECT_GT(of(f, "goodput", kTrim), 95e9) << "of 100 Gb/s";
   EXPECT_GT(of(f, "goodput", kTrim), 1.1 * of(f, "goodput", kGoBackN));
+  // The receiver shares its link out itself.
+  for (const std::size_t c : {kCredit, kBoth}) {
+    EXPECT_LT(of(f, "trimmed", c), of(f, "trimmed", kTrim)) << c;
+    EXPECT_GT(of(f, "jain", c), 0.99) << c;
+    EXPECT_GT(of(f, "goodput", c), 0.97 * of(f, "goodput", kTrim)) << c;
+  }
 }
 
 TEST_F(Comparisons, TrimmingTellsOfLessAndSoonerThanDropping) {

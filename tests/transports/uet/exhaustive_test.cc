@@ -233,7 +233,13 @@ TEST_P(Exhaustive, EveryFaultAtEveryPacketWithOtherSettings) {
   strict.answer_all_duplicates = false;
   strict.probe = true;
   strict.multipath = {.policy = PathPolicy::kBitmap, .paths = 3};
-  for (const EngineConfig& config : {plain, eager, strict})
+  EngineConfig credit = test_config();
+  credit.congestion = NoCongestionControl{};
+  credit.credit = RcccConfig{.max_credit = 1500, .packet = 1084, .base_rtt = Duration{4'000'000}};
+  credit.grants = {.grant = 1024, .max_ahead = 1500};
+  EngineConfig both = credit;
+  both.congestion = test_config().congestion;
+  for (const EngineConfig& config : {plain, eager, strict, credit, both})
     for (const Exchange& exchange : kExchanges)
       for (std::size_t i = 0; i < 14; ++i)
         for (const Fault fault : kFaults) {

@@ -125,6 +125,11 @@ std::string run(DeliveryMode mode, std::uint64_t seed, const Wire& wire, std::si
   config.multipath = {.policy = static_cast<PathPolicy>(chance.below(5)),
                       .paths = static_cast<std::uint32_t>(1 + chance.below(64))};
   if (chance.below(4) == 0) config.congestion = NoCongestionControl{};
+  if (chance.below(3) == 0) {
+    const auto most = static_cast<std::int64_t>(1 + chance.below(100'000));
+    config.credit = RcccConfig{.max_credit = most, .packet = 1084, .base_rtt = Duration{4'000'000}};
+    config.grants = {.grant = static_cast<std::uint32_t>(256 + chance.below(8192)), .max_ahead = most};
+  }
   config.probe = chance.below(2) == 0;
   config.infer_loss = chance.below(2) == 0;
   Pair pair(config);

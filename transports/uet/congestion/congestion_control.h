@@ -1,8 +1,7 @@
 // The congestion control of one direction of a PDC: a plug, as that of a QP (roce/congestion/congestion_control.h). It
 // is told what happens, and says how much may be in flight, and when the next packet may go.
 //
-// Receiver credit (RCCC, uet §9.6) and hop credit (TFC) are further alternatives: their events are on_credit() and a
-// demand to be put into requests.
+// Receiver credit (RCCC, uet §9.6) is beside it, not an alternative: a PDC may have either or both (rccc.h).
 #pragma once
 
 #include <algorithm>

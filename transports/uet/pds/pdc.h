@@ -15,6 +15,8 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "transports/uet/congestion/congestion_control.h"
+#include "transports/uet/congestion/credit_pacer.h"
+#include "transports/uet/congestion/rccc.h"
 #include "transports/uet/ids.h"
 #include "transports/uet/multipath/path_selector.h"
 #include "transports/uet/pds/path_probes.h"
@@ -75,6 +77,12 @@ struct Pdc {
   // ---- Sending ----
   SentPackets sent;
   CongestionControl congestion;
+  std::optional<Rccc> credit{};  // of the receiver; nullopt: it sends without
+  std::int64_t backlog = 0;      // octets of requests that were not sent yet
+  Instant credit_at = Instant::never();  // credit is asked for again, if none has come until then
+  std::uint8_t credit_tries = 0;         // in a row
+  Instant credit_since{};                // and has been waited for since
+  Duration credit_takes{};               // how long lately: at once the longest, slowly less
   PathSelector paths;
   RngStream chance;
   std::uint64_t retransmitted = 0;  // packets
@@ -141,6 +149,7 @@ struct Pdc {
 
   // ---- Receiving ----
   ReceiveWindow window;
+  CreditLine grants;               // to the other end
   std::uint64_t rcvd_octets = 0;   // of packets that were taken
   std::uint32_t ack_octets = 0;    // since the last ACK
   bool ar_waits = false;           // a packet that wanted an ACK came behind a gap,
@@ -176,6 +185,14 @@ struct Pdc {
   // Everything is done that was to be done.
   bool idle() const noexcept {
     return open_messages == 0 && messages.empty() && sent.empty() && read_jobs.empty() && open_read_jobs == 0;
+  }
+  // Octets to be sent, for the first time or again, where what is not counted is full packets of `packet`.
+  std::int64_t to_send(std::uint32_t packet) const noexcept {
+    return backlog + static_cast<std::int64_t>(read_jobs.size() + sent.lost()) * packet;
+  }
+  // Whether the receiver's credit lets a packet go. Without knowing this end it cannot grant any: then one at a time goes.
+  bool has_credit() const noexcept {
+    return !credit || credit->allows() || (remote == 0 && initiator && !sent.any_in_flight());
   }
   // No data goes before.
   Instant data_from() const noexcept { return std::max({next_data, blocked_until, congestion.next_at()}); }

@@ -69,6 +69,7 @@ class SentPackets {
   // The newest that is known to have arrived; una() - 1: none.
   Psn highest_received() const noexcept { return highest_; }
   bool any_lost() const noexcept { return lost_ > 0; }
+  std::uint32_t lost() const noexcept { return lost_; }
   // Whether some may still be under way: neither lost nor received.
   bool any_in_flight() const noexcept { return size() > lost_ + received_; }
   // Whether some of them are before one that has arrived. (Of what is lost all may be.)

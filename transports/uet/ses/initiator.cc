@@ -105,6 +105,20 @@ std::uint32_t Initiator::octets_of_packet(const Message& m, std::uint32_t index)
   return std::min(m.octets - index * mtu, mtu);
 }
 
+std::int64_t Initiator::octets_to_send(std::uint32_t message, std::uint32_t pds_octets) const noexcept {
+  const Message& m = messages_[message];
+  const std::int64_t headers = std::int64_t{m.packets - m.next} * (pds_octets + std::uint32_t{SesStd::kOctets});
+  if (is_read(m)) return headers;
+  if (is_atomic(m.wr.operation)) return headers + atomic_octets(m);
+  return headers + m.octets - std::int64_t{m.next} * fep_.config.payload_mtu;
+}
+
+// Of the extension of an atomic's request, and of its operand.
+std::uint32_t Initiator::atomic_octets(const Message& m) const noexcept {
+  if (is_compare_and_swap(m.wr.atomic)) return CompareAndSwapExt::kOctets;
+  return static_cast<std::uint32_t>(AtomicExt::kOctets) + octets_of(m.wr.datatype);
+}
+
 bool Initiator::peek(Pdc& pdc, Cargo& cargo, std::uint32_t& octets) noexcept {
   if (pdc.messages.empty()) return false;
   const std::uint32_t i = pdc.messages.front();
@@ -115,9 +129,7 @@ bool Initiator::peek(Pdc& pdc, Cargo& cargo, std::uint32_t& octets) noexcept {
   if (m.aborted) return true;
   if (is_read(m)) return pdc.reads_in_flight < fep_.config.most_reads_in_flight;
   if (is_atomic(m.wr.operation)) {
-    const bool two = is_compare_and_swap(m.wr.atomic);
-    const auto ext = static_cast<std::uint32_t>(two ? CompareAndSwapExt::kOctets : AtomicExt::kOctets);
-    octets += two ? ext : ext + octets_of(m.wr.datatype);
+    octets += atomic_octets(m);
   } else {
     octets += octets_of_packet(m, m.next);
   }

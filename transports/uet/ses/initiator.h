@@ -60,6 +60,8 @@ class Initiator {
   // The next packet of the PDC's first message, and how many octets it has behind the PDS header. False: none may go
   // now.
   bool peek(Pdc& pdc, Cargo& cargo, std::uint32_t& octets) noexcept;
+  // All that is to be sent of a message, with PDS headers of `pds_octets` in each packet.
+  std::int64_t octets_to_send(std::uint32_t message, std::uint32_t pds_octets) const noexcept;
   // It is sent: begins the message if it is its first.
   void sent_first(Pdc& pdc, const Cargo& cargo);
   // The SES header and payload of a packet. When local memory may not be used so, it says so (ie), and is the last of
@@ -121,6 +123,7 @@ class Initiator {
     return m.wr.operation == Operation::kFetchingAtomic || (is_read(m) && m.octets > 0);
   }
   std::uint32_t octets_of_packet(const Message& m, std::uint32_t index) const noexcept;
+  std::uint32_t atomic_octets(const Message& m) const noexcept;
   void take_data(Message& m, const SesResponseValues& response, const PayloadRef& payload);
   bool put(const Message& m, std::uint32_t offset, const PayloadRef& payload) noexcept;
   void finish_if_done(Instant now, Pdc& pdc, std::uint32_t i);
