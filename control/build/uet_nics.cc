@@ -320,7 +320,9 @@ uet::CreditPacerConfig UetNics::grants(const Nic& nic, const spec::UetNicSpec& s
           .rate_share = number(said.rccc.rate_share),
           .grant = static_cast<std::uint32_t>(said.rccc.grant_packets) * mtu,
           .max_ahead = rccc_config(nic, said, t).max_credit,
-          .on_wire = static_cast<double>(static_cast<int>(packet) + around(t, said) + nic.framing.around()) / packet};
+          .on_wire = static_cast<double>(static_cast<int>(packet) + around(t, said) + nic.framing.around()) / packet,
+          .watches_core = said.rccc.core_control,
+          .base_rtt = rccc_config(nic, said, t).base_rtt};
 }
 
 uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& nic) const {

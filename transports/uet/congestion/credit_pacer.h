@@ -12,6 +12,7 @@
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
+#include "transports/uet/congestion/core_rate.h"
 #include "transports/uet/congestion/credit.h"
 
 namespace railyard::uet {
@@ -22,6 +23,8 @@ struct CreditPacerConfig {
   std::uint32_t grant = 4 * 4096;     // octets of a turn: four MTU
   std::int64_t max_ahead = 225'000;   // octets for a sender beyond what it asked for, and asked for at most: 3/2 BDP
   double on_wire = 4234.0 / 4164.0;   // octets on the link for each octet of credit: of a full packet
+  bool watches_core = false;          // grants less where the fabric in front of the link has no room (core_rate.h)
+  Duration base_rtt{12'000'000};      // then: how often it looks
 };
 
 // What one sender has been granted: part of its PDC.
@@ -42,6 +45,10 @@ class CreditPacer {
   // A packet of sender `id` says that it wants all up to `target`. Who lies about that gains nothing but its turns. The
   // next turn is not before `now`.
   void on_demand(Instant now, std::uint32_t id, CreditLine& line, Credit target);
+  // A data packet has come of a sender that asks for credit.
+  void on_packet(Instant now, bool marked, bool trimmed, bool last_hop) noexcept {
+    if (config_.watches_core) core_.on_packet(now, config_.base_rtt, marked, trimmed, last_hop);
+  }
   // When it is somebody's turn; Instant::never(): nobody's.
   Instant next() const noexcept { return waiting_.empty() && idle_.empty() ? Instant::never() : next_; }
   // Takes out whose turn it is; there is somebody. It may be gone since.
@@ -53,7 +60,7 @@ class CreditPacer {
 
  private:
   Duration takes(std::uint32_t units) const noexcept {
-    return {static_cast<std::int64_t>(unit_ps_ * units)};
+    return {static_cast<std::int64_t>(unit_ps_ * units / core_.share())};
   }
 
   RingQueue<std::uint32_t> waiting_;
@@ -61,6 +68,7 @@ class CreditPacer {
   bool of_idle_ = false;  // whom take() took was idle
   Instant next_{};
   double unit_ps_;
+  CoreRate core_;
   CreditPacerConfig config_;
 };
 
