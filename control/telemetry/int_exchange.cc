@@ -9,9 +9,9 @@
 namespace railyard::telemetry {
 
 void IntExchange::take_home(std::vector<StateArchive> out, const std::function<void(const IntStack&)>& see) {
-  std::vector<std::vector<std::byte>> octets;
-  for (StateArchive& to : out) octets.push_back(to.take());
-  const auto given = parts_.peers->exchange(std::move(octets));
+  PeerOctets octets;
+  for (const StateArchive& to : out) octets.emplace_back(to.written());
+  const auto given = parts_.peers->exchange(octets);
   for (std::size_t p = 0; p < given.size(); ++p) {
     if (p == parts_.peers->self()) continue;
     StateArchive in{std::span(given[p])};

@@ -40,6 +40,8 @@ class StateArchive {
   std::size_t left() const noexcept { return from_.size(); }
   // What was written.
   const std::vector<std::byte>& written() const noexcept { return written_; }
+  // Nothing was written; the memory stays.
+  void clear() noexcept { written_.clear(); }
   std::vector<std::byte> take() noexcept { return std::exchange(written_, {}); }
 
   template <class... T>

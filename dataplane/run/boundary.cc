@@ -1,6 +1,5 @@
 #include "dataplane/run/boundary.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -47,21 +46,29 @@ bool is_whole(const Packet& p, std::size_t octets) noexcept {
 }  // namespace
 
 Boundary::Boundary(Fabric& fabric, const Parts& parts, PacketPools& pools)
-    : fabric_(fabric), parts_(parts), pools_(pools), visiting_(fabric, parts), leaves_(fabric.channels().size(), false) {
+    : fabric_(fabric),
+      parts_(parts),
+      pools_(pools),
+      visiting_(fabric, parts),
+      leaves_(fabric.channels().size(), false),
+      borders_(fabric.size(), false) {
+  std::vector<bool> is_neighbour(parts.peers->count(), false);
   for (std::size_t i = 0; i < fabric.channels().size(); ++i) {
     Channel& c = fabric.channels()[i];
     if (!parts.is_here(fabric.sender(i).device) || parts.is_here(c.receiver)) continue;
     leaves_[i] = true;
+    borders_[fabric.sender(i).device.index()] = true;
+    is_neighbour[parts.part_of[c.receiver.index()]] = true;
     if (outgoing_.size() % kChannelsOfWord == 0) rung_.emplace_back();
     const auto bit = static_cast<std::uint8_t>(2 * (outgoing_.size() % kChannelsOfWord));
     c.deliver_to({&rung_.back(), bit}, {&rung_.back(), static_cast<std::uint8_t>(bit + 1)});
     outgoing_.push_back(static_cast<std::uint32_t>(i));
   }
+  for (std::size_t p = 0; p < is_neighbour.size(); ++p)
+    if (is_neighbour[p]) neighbours_.push_back(static_cast<std::uint16_t>(p));
 }
 
-Instant Boundary::pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out) {
-  const InFlight* const first = fifo.front();
-  const Instant earliest = first != nullptr ? first->effect : Instant::never();  // effects do not go back
+void Boundary::pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out) {
   for (; const InFlight* f = fifo.front(); fifo.pop()) {
     Packet& p = *f->packet;
     Head head{channel, control, f->effect, f->start, static_cast<std::uint32_t>(octets_of(p))};
@@ -75,23 +82,18 @@ Instant Boundary::pack(Channel::Fifo& fifo, std::uint32_t channel, bool control,
     octets_ += out.written().size() - before;
     pools_[p.home].release(&p);
   }
-  return earliest;
 }
 
-Instant Boundary::pack(std::vector<StateArchive>& out) {
-  Instant earliest = Instant::never();
+void Boundary::pack(std::vector<StateArchive>& out) {
   for (std::size_t w = 0; w < rung_.size(); ++w)
     for (std::uint64_t rung = rung_[w].take(); rung != 0; rung &= rung - 1) {
       const auto bit = static_cast<std::size_t>(std::countr_zero(rung));
       const std::uint32_t channel = outgoing_[w * kChannelsOfWord + bit / 2];
       Channel& c = fabric_.channels()[channel];
-      earliest = std::min(earliest, pack(bit % 2 == 0 ? c.data : c.control, channel, bit % 2 != 0,
-                                         out[parts_.part_of[c.receiver.index()]]));
+      pack(bit % 2 == 0 ? c.data : c.control, channel, bit % 2 != 0, out[parts_.part_of[c.receiver.index()]]);
     }
   Head end;
-  for (std::size_t p = 0; p < out.size(); ++p)
-    if (p != parts_.peers->self()) out[p].octets(&end, sizeof end);
-  return earliest;
+  for (const std::uint16_t p : neighbours_) out[p].octets(&end, sizeof end);
 }
 
 bool Boundary::take(StateArchive& in, const std::function<PacketPool&(DeviceId)>& pool_of) {

@@ -27,9 +27,13 @@ class Boundary {
 
   // Channels that leave this process. Frames that they hold are packed and given back to their pools.
   bool leaves(std::size_t channel) const noexcept { return leaves_[channel]; }
-  // Adds what has been sent to devices of process p since the last time to out[p]. Returns the earliest effect of it;
-  // Instant::never(): nothing was sent.
-  Instant pack(std::vector<StateArchive>& out);
+  // Whether `device` has such channels.
+  bool borders(DeviceId device) const noexcept { return borders_[device.index()]; }
+  // Processes that channels lead to from here; there is one back for each. In order.
+  const std::vector<std::uint16_t>& neighbours() const noexcept { return neighbours_; }
+
+  // Adds what has been sent to devices of process p since the last time to out[p], for each neighbour p.
+  void pack(std::vector<StateArchive>& out);
   // Takes what pack() of another process has added for this one. `pool_of`: where its receiver takes packets from. False:
   // packet memory is short. Throws std::runtime_error: what has come cannot be a frame.
   bool take(StateArchive& in, const std::function<PacketPool&(DeviceId)>& pool_of);
@@ -42,13 +46,15 @@ class Boundary {
   std::uint64_t octets() const noexcept { return octets_; }
 
  private:
-  Instant pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out);
+  void pack(Channel::Fifo& fifo, std::uint32_t channel, bool control, StateArchive& out);
 
   Fabric& fabric_;
   const Parts& parts_;
   PacketPools& pools_;
   VisitingStacks visiting_;
   std::vector<bool> leaves_;             // by channel
+  std::vector<bool> borders_;            // by device
+  std::vector<std::uint16_t> neighbours_;
   std::vector<std::uint32_t> outgoing_;  // channels
   std::deque<DoorbellWord> rung_;        // 32 of them each: data, control, data, ...
   std::uint64_t frames_ = 0;

@@ -27,6 +27,7 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
       window_(config.variation.window > Duration{} ? config.variation.window : fabric.window().size),
       pools_(config.workers, config.pools),
       due_(config.workers),
+      border_due_(config.workers),
       crossing_(config.workers * config.workers) {
   RAILYARD_ASSERT(config.workers >= 1 && config.workers <= 64, "1..64 workers");
   if (window_ <= Duration{})
@@ -49,6 +50,8 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
       fabric[DeviceId{d}].leave_to_another();
     }
     boundary_.emplace(fabric, config_.parts, pools_);
+    frames_out_.resize(config_.parts.peers->count());
+    octets_out_.resize(config_.parts.peers->count());
   }
   place(config.variation.shuffle ? random_workers() : place_devices(fabric_, config_.workers, elsewhere_));
   // What is attached to the outside keeps packets of its worker's pool; processes place their parts by ports alone.
@@ -119,8 +122,12 @@ void Engine::place(std::vector<std::uint8_t> worker_of) {
       c.wake_through(&unheard_of_[from].next, true);
       c.deliver_crossing(&crossing_[from * config_.workers + to], &frames, &next_[slot_of_[c.receiver.index()]]);
     } else {
-      c.wake_through(elsewhere(c.receiver) ? &unheard_of_[0].next : next_of(c.receiver, sender),
-                     worker_of_[sender.index()] != worker_of_[c.receiver.index()]);
+      const std::size_t from = worker_of_[sender.index()];
+      // What leaves the process is packed by the first worker.
+      if (elsewhere(c.receiver))
+        c.wake_through(&unheard_of_[from].next, from != 0);
+      else
+        c.wake_through(next_of(c.receiver, sender), from != worker_of_[c.receiver.index()]);
     }
   }
   for (const SideLink& s : fabric_.side_links()) s.wake->through(next_of(s.to, s.from));
@@ -134,10 +141,12 @@ void Engine::place_slots() {
   device_at_.clear();
   worker_at_.clear();
   for (std::size_t w = 0; w < config_.workers; ++w) {
-    for (std::uint32_t d = 0; d < fabric_.size(); ++d) {
-      if (worker_of_[d] != w) continue;
-      slot_of_[d] = static_cast<std::uint32_t>(device_at_.size());
-      device_at_.push_back(d);
+    for (const bool border : {true, false}) {
+      for (std::uint32_t d = 0; d < fabric_.size(); ++d) {
+        if (worker_of_[d] != w || (boundary_ && boundary_->borders(DeviceId{d})) != border) continue;
+        slot_of_[d] = static_cast<std::uint32_t>(device_at_.size());
+        device_at_.push_back(d);
+      }
     }
     while (device_at_.size() % SlotInstants::kInLine != 0) device_at_.push_back(0);  // of no device: never due
     worker_at_.resize(device_at_.size(), static_cast<std::uint8_t>(w));
@@ -188,25 +197,43 @@ void Engine::advance(std::size_t device, Instant end) {
   next = d.advance(end);
 }
 
-// Who is due before `end`. Returns how many are. In a window most are not, so this is done many at a time.
-std::size_t Engine::find_due(Instant end) noexcept {
+// Who is due before `end`. In a window most are not, so this is done many at a time.
+Engine::Due Engine::find_due(Instant end) noexcept {
   std::uint8_t* due_at = is_due_.data();
   for (const SlotInstants::Line& line : next_.lines())
     for (const Instant at : line.at) *due_at++ = at.ps < end.ps;
   for (auto& due : due_) due.clear();
-  std::size_t count = 0;
+  Due count;
   for (std::size_t first = 0; first < is_due_.size(); first += 8) {
     std::uint64_t eight;
     std::memcpy(&eight, &is_due_[first], sizeof eight);
     std::vector<std::uint32_t>& due = due_[worker_at_[first]];
-    for (; eight != 0; eight &= eight - 1, ++count)
+    for (; eight != 0; eight &= eight - 1, ++count.all)
       due.push_back(device_at_[first + static_cast<unsigned>(std::countr_zero(eight)) / 8]);  // there is room
+  }
+  if (boundary_) [[unlikely]] {
+    for (std::size_t w = 0; w < config_.workers; ++w) {
+      const auto inner =
+          std::ranges::partition_point(due_[w], [&](std::uint32_t d) { return boundary_->borders(DeviceId{d}); });
+      border_due_[w] = static_cast<std::size_t>(inner - due_[w].begin());
+      count.border += border_due_[w];
+    }
   }
   return count;
 }
 
+void Engine::shuffle_due() {
+  for (std::size_t w = 0; w < config_.workers; ++w) {
+    const std::span all(due_[w]);
+    for (const std::span<std::uint32_t> turns : {all.first(border_due_[w]), all.subspan(border_due_[w])})
+      for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[shuffle_draws_.below(i)]);
+  }
+}
+
 void Engine::run_due(std::size_t worker, Instant end) {
-  const std::vector<std::uint32_t>& due = due_[worker];
+  std::span<const std::uint32_t> due(due_[worker]);
+  if (turns_ == Turns::kBorder) due = due.first(border_due_[worker]);
+  if (turns_ == Turns::kInner) due = due.subspan(border_due_[worker]);
   // The state of all devices does not fit into a first-level cache: what comes next is fetched while one is advanced.
   const auto device = [&](std::size_t i) -> const Device& { return fabric_[DeviceId{due[i]}]; };
   // In stages, since each says where the next one's is.
@@ -220,31 +247,40 @@ void Engine::run_due(std::size_t worker, Instant end) {
   }
 }
 
+void Engine::run_turns(Turns turns, std::size_t due, Instant end) {
+  turns_ = turns;
+  if (config_.workers == 1) return run_due(0, end);
+  if (due >= kThinWindow * config_.workers || config_.variation.always_parallel) {
+    end_ = end;
+    team_->run();
+  } else {
+    for (std::size_t w = 0; w < config_.workers; ++w) run_due(w, end);
+    for (std::size_t w = 0; w < config_.workers; ++w) take_crossing(w);
+  }
+}
+
 Instant Engine::step(Instant end) {
   ++windows_;
   reached_ = end;
-  const std::size_t due = find_due(end);
-  if (config_.variation.shuffle)
-    for (auto& turns : due_)
-      for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[shuffle_draws_.below(i)]);
-  if (config_.workers == 1) {
-    run_due(0, end);
-    if (profile_) [[unlikely]]
-      profile_->end_window();
+  const Due due = find_due(end);
+  if (config_.variation.shuffle) shuffle_due();
+  if (config_.parts) [[unlikely]] {
+    // What leaves the process is on its way while the others have their turns.
+    run_turns(Turns::kBorder, due.border, end);
+    start_exchange();
+    run_turns(Turns::kInner, due.all - due.border, end);
   } else {
-    if (due >= kThinWindow * config_.workers || config_.variation.always_parallel) {
-      end_ = end;
-      team_->run();
-    } else {
-      for (std::size_t w = 0; w < config_.workers; ++w) run_due(w, end);
-      for (std::size_t w = 0; w < config_.workers; ++w) take_crossing(w);
-    }
+    run_turns(Turns::kAll, due.all, end);
+  }
+  if (profile_) [[unlikely]]
+    profile_->end_window();
+  if (config_.workers > 1) {
     merge();
     balance();
   }
   agreed_.reset();
   if (config_.parts) [[unlikely]]
-    exchange();
+    finish_exchange();
   if (fabric_.act_between_windows()) [[unlikely]]
     wake_all();
   for (const Look& l : looks_) l.look();
@@ -280,35 +316,38 @@ void Engine::merge() noexcept {
   }
 }
 
-// What the processes have to tell each other of a window that is over: what was noted, what happened to links and
-// devices, frames, and when there is something to do again.
-void Engine::exchange() {
+// Frames that the window has sent to devices of other processes: once those that send there have had their turns.
+void Engine::start_exchange() {
+  for (StateArchive& out : frames_out_) out.clear();
+  boundary_->pack(frames_out_);
+  for (std::size_t p = 0; p < frames_out_.size(); ++p) octets_out_[p] = frames_out_[p].written();
+  config_.parts.peers->start_exchange(octets_out_, boundary_->neighbours());
+}
+
+// Frames of the others; and what all processes have to tell each other of a window that is over: what was noted, what
+// happened to links and devices, and when there is something to do again.
+void Engine::finish_exchange() {
   Peers& peers = *config_.parts.peers;
-  std::vector<TopologyEvent> events;
-  for (const auto& c : contexts_) events.insert(events.end(), c->topology_events.begin(), c->topology_events.end());
-  StateArchive noted;
-  for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.give(noted);
-  noted(events);
-  std::vector<StateArchive> out(peers.count());
-  for (std::size_t p = 0; p < out.size(); ++p)
-    if (p != peers.self()) out[p] = noted;
-  Instant next = std::min(own_next(), boundary_->pack(out));
-  std::vector<std::vector<std::byte>> octets;
-  for (std::size_t p = 0; p < out.size(); ++p) {
-    if (p != peers.self()) out[p](next);
-    octets.push_back(out[p].take());
-  }
-  const auto given = peers.exchange(std::move(octets));
-  for (std::size_t p = 0; p < given.size(); ++p) {
-    if (p == peers.self()) continue;
-    StateArchive in{std::span(given[p])};
-    for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.take(in);
-    in(events);
-    contexts_[0]->topology_events.insert(contexts_[0]->topology_events.end(), events.begin(), events.end());
+  const PeerOctets& frames = peers.finish_exchange();
+  for (const std::uint16_t p : boundary_->neighbours()) {
+    StateArchive in{frames[p]};
     // pools_ know if it was not enough.
     if (!boundary_->take(in, [this](DeviceId d) -> PacketPool& { return pool_of(d); })) return;
+  }
+  Instant next = own_next();
+  std::vector<TopologyEvent> events;
+  for (const auto& c : contexts_) events.insert(events.end(), c->topology_events.begin(), c->topology_events.end());
+  noted_.clear();
+  for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.give(noted_);
+  noted_(events, next);
+  const PeerOctets& given = peers.share(noted_.written());
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    if (p == peers.self()) continue;
+    StateArchive in{given[p]};
+    for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.take(in);
     Instant its;
-    in(its);
+    in(events, its);
+    contexts_[0]->topology_events.insert(contexts_[0]->topology_events.end(), events.begin(), events.end());
     next = std::min(next, its);
   }
   agreed_ = next;  // unless somebody has something done meanwhile: wake_all()

@@ -12,6 +12,7 @@
 
 #include "dataplane/base/ids.h"
 #include "dataplane/base/rng.h"
+#include "dataplane/base/state_archive.h"
 #include "dataplane/base/time.h"
 #include "dataplane/device/crossing_frames.h"
 #include "dataplane/device/device.h"
@@ -122,9 +123,19 @@ class Engine {
   void balance();
   void take_crossing(std::size_t worker);
   Instant own_next() const noexcept;
-  void exchange();
-  std::size_t find_due(Instant end) noexcept;
+  // Which of a window's devices have their turn: all, those with channels to other processes, or all but those.
+  enum class Turns : std::uint8_t { kAll, kBorder, kInner };
+  // How many are due, and how many of them have channels to other processes.
+  struct Due {
+    std::size_t all = 0;
+    std::size_t border = 0;
+  };
+  Due find_due(Instant end) noexcept;
+  void shuffle_due();
+  void run_turns(Turns turns, std::size_t due, Instant end);
   void run_due(std::size_t worker, Instant end);
+  void start_exchange();
+  void finish_exchange();
   void advance(std::size_t device, Instant end);
   void merge() noexcept;
 
@@ -134,8 +145,9 @@ class Engine {
   PacketPools pools_;
   std::vector<std::unique_ptr<WorkerContext>> contexts_;
   std::vector<std::uint8_t> worker_of_;  // by device
-  // A device has a slot. Those of a worker are beside each other and share no cache line with those of another: each worker
-  // writes to its own in every window. Between them are slots of no device.
+  // A device has a slot. Those of a worker are beside each other, first those with channels to other processes, and share
+  // no cache line with those of another: each worker writes to its own in every window. Between them are slots of no
+  // device.
   std::vector<std::uint32_t> slot_of_;             // by device
   std::vector<std::uint32_t> device_at_;           // by slot
   std::vector<std::uint8_t> worker_at_;            // by slot
@@ -143,16 +155,21 @@ class Engine {
   std::vector<SlotInstants> lowered_;              // by worker, by slot: what its pushes asked for; empty: none asks
   std::vector<std::uint8_t> is_due_;               // by slot, for the window to be run; whole words
   std::vector<std::vector<std::uint32_t>> due_;    // by worker: its devices that are due, in the order of their turns
+  std::vector<std::size_t> border_due_;            // by worker: so many come first, with channels to other processes
   std::vector<CrossingFrames> crossing_;           // by the worker that sends, by the one that receives
   std::vector<RngStream> slice_draws_;             // by device
   RngStream shuffle_draws_;
   std::vector<Look> looks_;
   Instant end_{};  // of the window that the team is in
+  Turns turns_ = Turns::kAll;
   std::unique_ptr<WorkerTeam> team_;
   std::optional<ScalingProfile> profile_;
   std::optional<LoadBalance> balance_;
   std::optional<Boundary> boundary_;
   std::vector<bool> elsewhere_;              // by device: another process advances it; empty: none
+  std::vector<StateArchive> frames_out_;     // by process
+  PeerOctets octets_out_;                    // the same
+  StateArchive noted_;
   struct alignas(64) Unheard {
     Instant next = Instant::never();
   };

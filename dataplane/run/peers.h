@@ -3,13 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 
 namespace railyard {
+
+// Octets for each process, or from each.
+using PeerOctets = std::vector<std::span<const std::byte>>;
 
 // One of them. All call the same functions in the same order; each call returns when all others have made theirs, or
 // have sent what it needs of them. One thread.
@@ -20,9 +23,14 @@ class Peers {
   std::size_t self() const noexcept { return self_; }  // from 0
   std::size_t count() const noexcept { return count_; }
 
-  // Gives out[p] to each process p, and returns what each has given this one, by process; its own stays empty. Throws
+  // Starts to give out[p] to each process p of `with`, each of which does the same with this one, and returns at once.
+  // What `out` points to stays as it is until finish_exchange(), and nothing else is called until then. Throws
   // std::runtime_error: they cannot be reached.
-  virtual std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> out) = 0;
+  virtual void start_exchange(const PeerOctets& out, const std::vector<std::uint16_t>& with) = 0;
+  // What each of them has given this one, by process; that of all others is empty. Stays until the next exchange.
+  virtual const PeerOctets& finish_exchange() = 0;
+  // What each gives to all, this one too, by process: a few octets. Stays until the next exchange or share().
+  virtual const PeerOctets& share(std::span<const std::byte> mine) = 0;
   // The least of what all say.
   virtual std::int64_t least(std::int64_t mine) = 0;
 
@@ -31,17 +39,23 @@ class Peers {
   // Wall time that this one has waited for others.
   virtual double waited_seconds() const noexcept { return 0; }
 
-  // The same to all.
-  std::vector<std::vector<std::byte>> give_all(std::vector<std::byte> mine) {
-    return exchange(std::vector<std::vector<std::byte>>(count_, std::move(mine)));
+  // Gives out[p] to each process p, and returns what each has given this one, by process; its own is empty. What it points
+  // to stays until the next exchange.
+  PeerOctets exchange(const PeerOctets& out) {
+    std::vector<std::uint16_t> all;
+    for (std::size_t p = 0; p < count_; ++p)
+      if (p != self_) all.push_back(static_cast<std::uint16_t>(p));
+    start_exchange(out, all);
+    return finish_exchange();
   }
+  // The same to all.
+  PeerOctets give_all(std::span<const std::byte> mine) { return exchange(PeerOctets(count_, mine)); }
   // To the first process, which gets what each has given; the others get nothing.
-  std::vector<std::vector<std::byte>> give_first(std::vector<std::byte> mine) {
-    std::vector<std::vector<std::byte>> out(count_);
-    if (self_ != 0) out[0] = std::move(mine);
-    auto given = exchange(std::move(out));
-    if (self_ != 0) given.clear();
-    return given;
+  PeerOctets give_first(std::span<const std::byte> mine) {
+    PeerOctets out(count_);
+    if (self_ != 0) out[0] = mine;
+    const PeerOctets given = exchange(out);
+    return self_ == 0 ? given : PeerOctets{};
   }
   Instant least(Instant mine) { return Instant{least(mine.ps)}; }
   // Whether all say so; whether any does.

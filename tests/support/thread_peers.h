@@ -1,12 +1,15 @@
 // Processes of one run (dataplane/run/peers.h) as threads of a test.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -18,9 +21,11 @@ namespace railyard {
 
 class ThreadPeers final : public Peers {
  public:
+  using Octets = std::vector<std::byte>;
+
   // What they share.
   struct Room {
-    explicit Room(std::size_t count) : mail(count, std::vector<std::vector<std::byte>>(count)), said(count) {}
+    explicit Room(std::size_t count) : mail(count, std::vector<std::optional<Octets>>(count)), shared(count), said(count) {}
     void meet() {
       std::unique_lock lock(mutex);
       const std::uint64_t meeting = meetings;
@@ -36,20 +41,38 @@ class ThreadPeers final : public Peers {
     std::condition_variable all_here;
     std::size_t here = 0;
     std::uint64_t meetings = 0;
-    std::vector<std::vector<std::vector<std::byte>>> mail;  // by sender and receiver
+    std::vector<std::vector<std::optional<Octets>>> mail;  // by sender and receiver
+    std::vector<Octets> shared;
+    std::atomic<std::uint64_t> messages{0};  // from one process to another
     std::vector<std::int64_t> said;
   };
 
   ThreadPeers(std::size_t self, std::size_t count, Room& room) : Peers(self, count), room_(room) {}
 
-  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> out) override {
-    room_.mail[self()] = std::move(out);
+  void start_exchange(const PeerOctets& out, const std::vector<std::uint16_t>& with) override {
+    with_ = with;
+    for (const std::uint16_t p : with) room_.mail[self()][p].emplace(out[p].begin(), out[p].end());
+    if (at_start) at_start();
+  }
+  const PeerOctets& finish_exchange() override {
     room_.meet();
-    std::vector<std::vector<std::byte>> in(count());
-    for (std::size_t p = 0; p < count(); ++p)
-      if (p != self()) in[p] = std::move(room_.mail[p][self()]);
+    in_.assign(count(), {});
+    given_.assign(count(), {});
+    for (const std::uint16_t p : with_) {
+      in_[p] = std::exchange(room_.mail[p][self()], std::nullopt).value();  // who is not among those of p gets nothing
+      given_[p] = in_[p];
+      ++room_.messages;
+    }
     room_.meet();
-    return in;
+    return given_;
+  }
+  const PeerOctets& share(std::span<const std::byte> mine) override {
+    room_.shared[self()].assign(mine.begin(), mine.end());
+    room_.meet();
+    shared_ = room_.shared;
+    room_.meet();
+    shared_octets_.assign(shared_.begin(), shared_.end());
+    return shared_octets_;
   }
   std::int64_t least(std::int64_t mine) override {
     room_.said[self()] = mine;
@@ -61,12 +84,20 @@ class ThreadPeers final : public Peers {
   }
   void abort(int) override { throw std::runtime_error("aborted"); }
 
+  std::function<void()> at_start;  // called when an exchange has been started
+
  private:
   Room& room_;
+  std::vector<std::uint16_t> with_;
+  std::vector<Octets> in_;
+  PeerOctets given_;
+  std::vector<Octets> shared_;
+  PeerOctets shared_octets_;
 };
 
-// Has each of `count` of them do `work`, which must not throw; returns when all are done.
-inline void as_threads(std::size_t count, const std::function<void(Peers&)>& work) {
+// Has each of `count` of them do `work`, which must not throw; returns how many messages they have sent each other when
+// all are done.
+inline std::uint64_t as_threads(std::size_t count, const std::function<void(ThreadPeers&)>& work) {
   ThreadPeers::Room room(count);
   std::vector<std::thread> threads;
   for (std::size_t p = 0; p < count; ++p)
@@ -75,6 +106,7 @@ inline void as_threads(std::size_t count, const std::function<void(Peers&)>& wor
       work(peers);
     });
   for (std::thread& t : threads) t.join();
+  return room.messages;
 }
 
 }  // namespace railyard

@@ -2,7 +2,9 @@
 #include "dataplane/run/boundary.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,28 +30,42 @@ std::vector<Caught> in_one_process() {
   return all_caught(*fabric);
 }
 
+// What all processes catch, in the order of devices; `of_one`, if given, looks at each process when it is done, and
+// `messages` is how many they have sent each other.
+std::vector<Caught> in_processes(std::size_t count, const std::function<std::unique_ptr<Fabric>()>& make,
+                                 const std::vector<std::uint16_t>& part_of, EngineConfig config,
+                                 const std::function<void(std::size_t, Engine&)>& of_one = {},
+                                 std::uint64_t* messages = nullptr) {
+  std::vector<std::vector<Caught>> caught(count);
+  const std::uint64_t sent = as_threads(count, [&](Peers& peers) {
+    const auto fabric = make();
+    EngineConfig own = config;
+    own.parts = {&peers, part_of};
+    Engine engine(*fabric, own);
+    run_virtual(engine, at(200_us));
+    caught[peers.self()] = all_caught(*fabric);
+    if (of_one) of_one(peers.self(), engine);
+  });
+  if (messages != nullptr) *messages = sent;
+  std::vector<Caught> all;
+  for (const auto& of_process : caught) all.insert(all.end(), of_process.begin(), of_process.end());
+  std::ranges::stable_sort(all, {}, &Caught::device);
+  return all;
+}
+
 TEST(Boundary, DevicesOfOtherProcessesCatchTheSameAtTheSameInstants) {
   const std::vector<Caught> expected = in_one_process();
   ASSERT_GT(expected.size(), 1000u);
   for (const std::size_t count : {2u, 3u, 9u}) {
-    std::vector<std::vector<Caught>> caught(count);
+    std::vector<std::uint16_t> part_of;
+    for (std::size_t d = 0; d < kSplit; ++d) part_of.push_back(static_cast<std::uint16_t>(d % count));
     std::vector<std::uint64_t> frames(count);
     std::vector<std::size_t> left(count);
-    as_threads(count, [&](Peers& peers) {
-      const auto fabric = circle_of_jugglers(kSplit, 5);
-      EngineConfig config;
-      config.parts = {&peers, {}};
-      for (std::size_t d = 0; d < kSplit; ++d)
-        config.parts.part_of.push_back(static_cast<std::uint16_t>(d % count));
-      Engine engine(*fabric, config);
-      run_virtual(engine, at(200_us));
-      caught[peers.self()] = all_caught(*fabric);
-      frames[peers.self()] = engine.boundary()->frames();
-      left[peers.self()] = engine.pools().in_use();
-    });
-    std::vector<Caught> all;
-    for (const auto& of_one : caught) all.insert(all.end(), of_one.begin(), of_one.end());
-    std::ranges::stable_sort(all, {}, &Caught::device);
+    const auto look = [&](std::size_t p, Engine& engine) {
+      frames[p] = engine.boundary()->frames();
+      left[p] = engine.pools().in_use();
+    };
+    const auto all = in_processes(count, [] { return circle_of_jugglers(kSplit, 5); }, part_of, {}, look);
     EXPECT_TRUE(all == expected) << count << " processes";
     std::size_t balls = 0;
     for (std::size_t p = 0; p < count; ++p) {
@@ -58,6 +74,62 @@ TEST(Boundary, DevicesOfOtherProcessesCatchTheSameAtTheSameInstants) {
     }
     EXPECT_EQ(balls, kSplit * 5) << "a ball is in the memory of one process";
   }
+}
+
+constexpr std::uint32_t kRing = 24;
+
+// So many beside each other in each process: some of them have links to devices here only.
+std::vector<std::uint16_t> arcs(std::size_t count) {
+  std::vector<std::uint16_t> part_of;
+  for (std::size_t d = 0; d < kRing; ++d) part_of.push_back(static_cast<std::uint16_t>(d * count / kRing));
+  return part_of;
+}
+std::vector<Caught> ring_in_one_process() {
+  const auto fabric = ring_of_jugglers(kRing, 4);
+  Engine engine(*fabric, {});
+  run_virtual(engine, at(200_us));
+  return all_caught(*fabric);
+}
+
+TEST(Boundary, SeveralWorkersInEachProcessInAnyOrder) {
+  const std::vector<Caught> expected = ring_in_one_process();
+  ASSERT_GT(expected.size(), 1000u);
+  for (const std::size_t count : {2u, 3u})
+    for (const std::size_t workers : {1u, 2u, 3u})
+      for (const bool parallel : {false, true})
+        for (const std::uint64_t seed : {0u, 1u, 2u}) {
+          EngineConfig config;
+          config.workers = workers;
+          config.variation.always_parallel = parallel;
+          if (seed != 0) config.variation.shuffle = Seed{seed};
+          if (seed == 2) config.variation.replace_every = 3;
+          EXPECT_TRUE(in_processes(count, [] { return ring_of_jugglers(kRing, 4); }, arcs(count), config) == expected)
+              << count << " processes, " << workers << " workers, seed " << seed << (parallel ? ", always parallel" : "");
+        }
+}
+
+// Frames are on their way while devices that have no link to another process still have their turns.
+TEST(Boundary, WhatLeavesIsSentBeforeTheOthersHaveTheirTurns) {
+  as_threads(2, [&](ThreadPeers& peers) {
+    const auto fabric = ring_of_jugglers(8, 3);
+    EngineConfig config;
+    config.parts = {&peers, {0, 0, 0, 0, 1, 1, 1, 1}};
+    Engine engine(*fabric, config);
+    std::vector<Instant> done(8);
+    peers.at_start = [&] {
+      for (std::uint32_t d = 0; d < 8; ++d) done[d] = (*fabric)[DeviceId{d}].done();
+    };
+    unsigned after = 0;
+    for (Instant next = engine.next(); next < at(50_us);) {
+      next = engine.step(next + engine.window());
+      for (std::uint32_t d = 0; d < 8; ++d) {
+        if ((*fabric)[DeviceId{d}].done() == done[d]) continue;
+        EXPECT_FALSE(engine.boundary()->borders(DeviceId{d})) << d;
+        ++after;
+      }
+    }
+    EXPECT_GT(after, 100u);
+  });
 }
 
 TEST(Boundary, ADeviceElsewhereIsNeverAdvancedHere) {
@@ -113,7 +185,7 @@ TEST(Boundary, OctetsThatAreNoFrameAreRefused) {
     if (sends.boundary.leaves(i))
       sends.fabric->channels()[i].push_data(at(1_us), 1_us, make_pfc_frame(sends.pools[WorkerId{0}], {}, 0, {}));
   std::vector<StateArchive> out(2);
-  EXPECT_EQ(sends.boundary.pack(out), at(2_us));
+  sends.boundary.pack(out);
   const std::vector<std::byte> right = out[1].take();
   std::size_t refused = 0;
   const auto take = [&](const std::vector<std::byte>& octets) {

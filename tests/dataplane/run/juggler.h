@@ -94,6 +94,18 @@ inline std::unique_ptr<Fabric> circle_of_jugglers(std::size_t n, unsigned balls)
   return fabric;
 }
 
+// Everybody linked with the one before and the one after.
+inline std::unique_ptr<Fabric> ring_of_jugglers(std::uint32_t n, unsigned balls) {
+  auto fabric = std::make_unique<Fabric>();
+  for (std::uint32_t i = 0; i < n; ++i) fabric->add<Juggler>("j" + std::to_string(i), 2, balls);
+  for (std::uint32_t i = 0; i < n; ++i)
+    fabric->connect({{DeviceId{i}, PortIndex{1}},
+                     {DeviceId{(i + 1) % n}, PortIndex{0}},
+                     BitRate{100'000'000'000},
+                     Duration{300'000} + Duration{10'000} * static_cast<std::int64_t>(i)});
+  return fabric;
+}
+
 // What all of them caught, by device.
 inline std::vector<Caught> all_caught(Fabric& fabric) {
   std::vector<Caught> all;
