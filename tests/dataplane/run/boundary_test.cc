@@ -108,6 +108,30 @@ TEST(Boundary, SeveralWorkersInEachProcessInAnyOrder) {
         }
 }
 
+TEST(Boundary, ProcessesWithoutACommonLinkSendEachOtherNothing) {
+  const std::vector<Caught> expected = ring_in_one_process();
+  for (const std::size_t count : {2u, 3u, 4u, 8u}) {
+    std::vector<std::vector<std::uint16_t>> neighbours(count);
+    std::uint64_t windows = 0;
+    std::uint64_t messages = 0;
+    EXPECT_TRUE(in_processes(count, [] { return ring_of_jugglers(kRing, 4); }, arcs(count), {},
+                             [&](std::size_t p, Engine& engine) {
+                               neighbours[p] = engine.boundary()->neighbours();
+                               if (p == 0) windows = engine.windows();
+                             },
+                             &messages) == expected)
+        << count << " processes";
+    const std::size_t each = count == 2 ? 1 : 2;
+    for (std::size_t p = 0; p < count; ++p) {
+      std::vector<std::uint16_t> beside{static_cast<std::uint16_t>((p + 1) % count)};
+      if (each == 2) beside.push_back(static_cast<std::uint16_t>((p + count - 1) % count));
+      std::ranges::sort(beside);
+      EXPECT_EQ(neighbours[p], beside) << "process " << p << " of " << count;
+    }
+    EXPECT_EQ(messages, windows * count * each) << count << " processes";
+  }
+}
+
 // Frames are on their way while devices that have no link to another process still have their turns.
 TEST(Boundary, WhatLeavesIsSentBeforeTheOthersHaveTheirTurns) {
   as_threads(2, [&](ThreadPeers& peers) {
