@@ -32,6 +32,7 @@ enum class PlantedBug : std::uint8_t {
   kBfdNeverFires,        // a session stays up however long nothing is heard
   kNoClassChange,        // frames cross a date line in the class that they are in
   kBusForgetsWaiting,    // an uplink that NICs share is free again, and those whose frames wait for it do not hear of it
+  kGrantNeverAskedFor,   // a UET sender whose grant was lost waits for credit for ever
   kReducerForgetsEarly,  // what comes to a reducer before its repeat begins is not added
   kCount
 };
@@ -58,6 +59,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(PlantedBu
     "bfd-never-fires",
     "no-class-change",
     "bus-forgets-waiting",
+    "grant-never-asked-for",
     "reducer-forgets-early",
 };
 

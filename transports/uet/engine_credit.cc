@@ -9,6 +9,7 @@
 // and who waits hears that its receiver is there.
 #include <algorithm>
 
+#include "dataplane/base/planted_bug.h"
 #include "transports/uet/engine.h"
 
 namespace railyard::uet {
@@ -117,7 +118,7 @@ void Engine::watch_credit(Instant now, Pdc& pdc) {
     pdc.credit_tries = 0;
     return;
   }
-  if (pdc.credit_at != Instant::never()) return;
+  if (pdc.credit_at != Instant::never() || planted(PlantedBug::kGrantNeverAskedFor)) return;
   pdc.credit_since = now;
   if (!pdc.credit->waits()) request_credit(pdc);
   pdc.credit_at = now + credit_patience(pdc);
