@@ -1,12 +1,14 @@
-// Credit at one sender, and the pacer of a receiver (uet §9.6), without packets.
+// Credit at one sender, and the pacer of a receiver (uet §9.6, §9.7), without packets.
 #include "transports/uet/congestion/rccc.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "dataplane/base/units.h"
+#include "transports/uet/congestion/core_rate.h"
 #include "transports/uet/congestion/credit_pacer.h"
 
 namespace railyard::uet {
@@ -147,6 +149,42 @@ TEST_F(Pacer, WhoAsksWhileSomethingIsGrantedWaitsUntilThatIsOver) {
   EXPECT_EQ(turns(Instant{}), (V{1}));
   wants(Instant{} + 10_ns, 2, 16);
   EXPECT_EQ(pacer.next(), Instant{Duration{327'680}.ps});
+}
+
+// ---- CoreRate: a round trip of 10 us, a packet each microsecond ----
+
+double after(CoreRate& core, Instant& now, int round_trips, int marked_of_ten, int trimmed_of_ten, bool last_hop = false) {
+  for (int i = 0; i < round_trips * 10; ++i, now = now + 1_us)
+    core.on_packet(now, 10_us, i % 10 < marked_of_ten, i % 10 >= 10 - trimmed_of_ten, last_hop);
+  return core.share();
+}
+
+TEST(CoreRate, FallsByTheShareOfWhatIsTrimmedBeforeTheLastHop) {
+  CoreRate core;
+  Instant now;
+  EXPECT_EQ(after(core, now, 5, 0, 0), 1);
+  EXPECT_NEAR(after(core, now, 2, 0, 3), 0.7, 1e-9) << "the second of them is not over";
+  CoreRate at_last_hop;
+  now = {};
+  EXPECT_EQ(after(at_last_hop, now, 5, 0, 3, true), 1);
+  EXPECT_NEAR(after(core, now, 50, 0, 9), 0.01, 1e-9) << "and not to nothing";
+}
+
+TEST(CoreRate, FallsWhileMoreThanThreeInTenAreMarked) {
+  CoreRate core;
+  Instant now;
+  EXPECT_EQ(after(core, now, 20, 3, 0), 1);
+  EXPECT_LT(after(core, now, 20, 8, 0), 0.1);
+}
+
+TEST(CoreRate, GrowsFasterAndFasterWhileNothingIsMarked) {
+  CoreRate core;
+  Instant now;
+  after(core, now, 2, 0, 9);
+  const double low = core.share();
+  EXPECT_NEAR(after(core, now, 1, 0, 0), std::max(low - 0.9, 0.01), 1e-9) << "of the round trip that was cut";
+  EXPECT_NEAR(after(core, now, 3, 0, 0), 0.01 + 0.01 + 0.02 + 0.04, 1e-9);
+  EXPECT_EQ(after(core, now, 8, 0, 0), 1);
 }
 
 }  // namespace
