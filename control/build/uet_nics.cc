@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 
 #include "control/build/device_settings.h"
+#include "control/build/uet_security.h"
 #include "control/routing/path_times.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/frame_tags.h"
+#include "control/spec/uet_security_octets.h"
 #include "dataplane/nic/split_endpoint.h"
 #include "dataplane/nic/traffic_generator.h"
 #include "dataplane/packet/packet.h"
@@ -39,8 +41,10 @@ double number(spec::Ratio r) noexcept { return static_cast<double>(r.numerator) 
 int around(const spec::TrafficSpec& t, const spec::UetNicSpec& s) {
   const int ip = t.ip_version == 4 ? int{wire::Ipv4::kOctets} : int{wire::Ipv6::kOctets};
   const int l4 = s.udp ? int{wire::Udp::kOctets} : int{wire::UetEntropy::kOctets};
-  return int{wire::Ethernet::kOctets} + ip + l4 + (s.crc ? static_cast<int>(uet::kCrcOctets) : 0) +
-         static_cast<int>(wire::kFcsOctets);
+  const int trailer = s.security ? spec::uet_security_octets(t.ip_version)  // TSS header and ICV
+                      : s.crc    ? static_cast<int>(uet::kCrcOctets)
+                                 : 0;
+  return int{wire::Ethernet::kOctets} + ip + l4 + trailer + static_cast<int>(wire::kFcsOctets);
 }
 
 uet::PathPolicy policy_of(spec::UetPathPolicy p) {
@@ -112,12 +116,15 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
   if (nics_.empty()) return;
   find_network(plans);
   const bool real = lab.run.payload == spec::Payload::kReal;
+  std::size_t ssi = 0;  // of endpoints with security: each has another
   for (auto& [name, nic] : nics_) {
     nic.owned = std::make_unique<uet::FlowEndpoint>(
         engine_config(name, nic), encapsulation(name, nic),
         RngStream(lab.run.seed, fmt::format("uet/{}:{}", name.node, name.port)), real, nic.completions,
         profile_of(settings(name).profile).first_resource_index);
     nic.endpoint = nic.owned.get();
+    if (settings(name).security)
+      nic.endpoint->secure(security_config(*settings(name).security, static_cast<std::uint32_t>(++ssi)));
   }
   join_scale_up(networks);
 }
@@ -273,7 +280,7 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
                            .base_rtt = s.base_rtt.value_or(base_rtt_),
                            .mtu = mtu,
                            .packet_octets = full_packet(said, mtu),
-                           .trimming = said.trimming.value_or(at_switches(t).trims)};
+                           .trimming = said.trimming.value_or(at_switches(t).trims && !said.security)};
   uet::NsccConfig c = uet::NsccConfig::of(network);
   // DEVIATION: where switches trim, as much is in flight as the path and more than one queue of a BDP take, so that the
   // links of a sprayed and full fabric do not idle; and no delay is too long that comes of this alone. The reference
@@ -379,7 +386,8 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
 
 uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, const spec::TrafficSpec& t,
                                    Priority priority) const {
-  const bool trimming = s.trimming.value_or(at_switches(t).trims);
+  // Nobody tells of a secured packet that was trimmed.
+  const bool trimming = s.trimming.value_or(at_switches(t).trims && !s.security);
   uet::DataClass c{.priority = priority,
                    .dscp = static_cast<std::uint8_t>(t.dscp),
                    .ect = t.ect,

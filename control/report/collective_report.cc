@@ -23,7 +23,7 @@ double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool sel
   const auto mtu = static_cast<std::uint64_t>(c.path_mtu);
   const auto packets = static_cast<double>((octets + mtu - 1) / mtu);
   const double around = 14 + (c.ip_version == 4 ? 20 : 40) + 4 + framing.around();
-  if (c.is_uet()) return static_cast<double>(octets) + packets * (around + 12 + 44 + uet_outer_octets(uet));
+  if (c.is_uet()) return static_cast<double>(octets) + packets * (around + 12 + 44 + uet_outer_octets(uet, c.ip_version));
   const double each = around + 8 + 12 + 4 + (selective ? 24 : 0);
   return static_cast<double>(octets) + packets * each + (selective ? 4 : 20);
 }

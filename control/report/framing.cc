@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "control/spec/uet_security_octets.h"
 #include "dataplane/base/units.h"
 #include "dataplane/packet/packet.h"
 
@@ -22,7 +23,7 @@ int uet_headers(const spec::TrafficSpec& t, const spec::UetNicSpec& uet) {
   constexpr int kResponseData = 20;
   const bool rudi = t.service == spec::UetService::kRudi;
   const int pds = rudi ? 8 : t.service == spec::UetService::kUud ? 4 : 12;
-  return uet_outer_octets(uet) + pds + (t.roce.operation == spec::RoceOperation::kRead ? kResponseData : kStd);
+  return uet_outer_octets(uet, t.ip_version) + pds + (t.roce.operation == spec::RoceOperation::kRead ? kResponseData : kStd);
 }
 
 int headers(const spec::TrafficSpec& t, const spec::UetNicSpec& uet) {
@@ -60,11 +61,12 @@ std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::
 
 }  // namespace
 
-int uet_outer_octets(const spec::UetNicSpec& uet) {
+int uet_outer_octets(const spec::UetNicSpec& uet, int ip_version) {
   constexpr int kUdp = 8;
   constexpr int kEntropy = 4;
   constexpr int kCrc = 4;
-  return (uet.udp ? kUdp : kEntropy) + (uet.crc ? kCrc : 0);
+  return (uet.udp ? kUdp : kEntropy) +
+         (uet.security ? spec::uet_security_octets(ip_version) : uet.crc ? kCrc : 0);
 }
 
 double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selective, const spec::UetNicSpec& uet,

@@ -12,8 +12,8 @@ namespace railyard::report {
 double framing_efficiency(const spec::TrafficSpec& traffic, Bytes total, bool selective,
                           const spec::UetNicSpec& uet = {}, Framing framing = {});
 
-// Octets of UET around PDS header and data, between IP and the FCS: UDP or entropy header, and CRC.
-int uet_outer_octets(const spec::UetNicSpec& uet);
+// Octets of UET around PDS header and data, between IP and the FCS: UDP or entropy header; CRC, or TSS header and ICV.
+int uet_outer_octets(const spec::UetNicSpec& uet, int ip_version);
 
 // Octets of the frame that a message of the connection manager (IBTA Vol 1 §12) is in, with FCS.
 int cm_frame_octets(const spec::TrafficSpec& traffic);

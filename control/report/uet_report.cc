@@ -94,6 +94,11 @@ std::vector<UetNicReport> uet_nic_reports(const build::BuiltLab& lab) {
     for (std::size_t i = 0; i < c.not_uet.size(); ++i)
       if (const std::uint64_t n = c.not_uet[i].read(); n > 0)
         r.not_uet[std::string(uet::name(static_cast<uet::NotUet>(i)))] = n;
+    r.secured_packets_sent = c.secured_packets_sent.read();
+    r.secured_packets_received = c.secured_packets_received.read();
+    for (std::size_t i = 0; i < c.security.size(); ++i)
+      if (const std::uint64_t n = c.security[i].read(); n > 0)
+        r.security_drops[std::string(uet::name(static_cast<uet::SecurityDrop>(i)))] = n;
     all.push_back(std::move(r));
   }
   return all;
@@ -141,7 +146,10 @@ nlohmann::ordered_json uet_nic_json(const UetNicReport& n) {
           {"out_of_order", n.out_of_order},
           {"dropped", n.dropped},
           {"malformed", n.malformed},
-          {"not_uet", n.not_uet}};
+          {"not_uet", n.not_uet},
+          {"secured_packets_sent", n.secured_packets_sent},
+          {"secured_packets_received", n.secured_packets_received},
+          {"security_drops", n.security_drops}};
 }
 
 }  // namespace railyard::report

@@ -68,6 +68,10 @@ struct UetNicReport {
   // Of these the malformed ones, and those that are no UET, by what is wrong with them.
   std::map<std::string, std::uint64_t> malformed;
   std::map<std::string, std::uint64_t> not_uet;
+  // The transport security sublayer.
+  std::uint64_t secured_packets_sent = 0;      // encrypted
+  std::uint64_t secured_packets_received = 0;  // authentic
+  std::map<std::string, std::uint64_t> security_drops;
 
   std::uint64_t trimmed() const {
     const auto at = dropped.find("trimmed");

@@ -49,7 +49,7 @@ void flow_sums(TextOut out, const UetFlows& flows) {
 void nic_sums(TextOut out, const std::vector<UetNicReport>& nics) {
   UetNicReport sum;
   std::uint64_t trimmed = 0, duplicates = 0;
-  std::map<std::string, std::uint64_t> nacks;
+  std::map<std::string, std::uint64_t> nacks, insecure;
   for (const UetNicReport& n : nics) {
     sum.pdcs_opened += n.pdcs_opened;
     sum.pdcs_closed += n.pdcs_closed;
@@ -63,6 +63,9 @@ void nic_sums(TextOut out, const std::vector<UetNicReport>& nics) {
     trimmed += n.trimmed();
     duplicates += n.duplicates();
     for (const auto& [code, count] : n.nacks_sent) nacks[code] += count;
+    sum.secured_packets_sent += n.secured_packets_sent;
+    sum.secured_packets_received += n.secured_packets_received;
+    for (const auto& [reason, count] : n.security_drops) insecure[reason] += count;
   }
   fmt::format_to(out, "  PDCs, counted at both ends: {} opened, {} closed, {} failed, {} left; {} ACKs\n",
                  count_text(sum.pdcs_opened), count_text(sum.pdcs_closed), count_text(sum.pdcs_failed),
@@ -78,6 +81,12 @@ void nic_sums(TextOut out, const std::vector<UetNicReport>& nics) {
                  "inferred\n",
                  count_text(sum.out_of_order), count_text(sum.ecn_marked_packets), count_text(trimmed),
                  count_text(duplicates), count_text(sum.retransmission_timeouts), count_text(sum.inferred_losses));
+  if (sum.secured_packets_sent == 0 && insecure.empty()) return;
+  std::string text;
+  for (const auto& [reason, count] : insecure)
+    text += fmt::format("{}{} {}", text.empty() ? "; dropped: " : ", ", count_text(count), reason);
+  fmt::format_to(out, "  Security (TSS): {} packets encrypted, {} authentic{}\n", count_text(sum.secured_packets_sent),
+                 count_text(sum.secured_packets_received), text);
 }
 
 void uet_failures(TextOut out, const UetFlows& flows) {

@@ -40,6 +40,7 @@ std::string json_schema() {
   define(definitions, roce_nic_keys());
   define(definitions, nscc_keys());
   define(definitions, rccc_keys());
+  define(definitions, uet_security_keys());
   define(definitions, uet_nic_keys());
   roce::for_each_congestion_kind(
       [&]<class K>(std::type_identity<K>, std::size_t) { define(definitions, parameter_table<K>()); });

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "control/spec/fault_spec.h"
+#include "control/spec/uet_security_spec.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
@@ -100,6 +101,7 @@ struct UetNicSpec {
   std::optional<int> control_priority;  // class at the NIC; nothing: what its QoS profile makes of the DSCP
   std::optional<int> trimmed_dscp;
   std::optional<int> trimmed_lasthop_dscp;
+  std::optional<UetSecuritySpec> security;  // nothing: packets are not encrypted
 
   static UetNicSpec of(UetProfile profile);
 

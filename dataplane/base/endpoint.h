@@ -61,6 +61,7 @@ struct RxFrame {
   bool trimmed = false;  // cut by a switch: the payload is not all there, and there is no ICRC
   bool copied = false;   // a fault of a link has made it of another frame
   bool telemetry = false;  // path_telemetry() is there
+  bool corrupted = false;  // of payload that is a promise: an octet changed on the way, and no FCS says so
 
   // What switches have added to the frame's in-band telemetry. It is not among the octets of header and payload.
   PathTelemetry path_telemetry() const noexcept {

@@ -10,6 +10,11 @@
 namespace railyard {
 namespace {
 
+// Corrupted octets that are only promised; of real ones the octets say so.
+inline bool is_seen_corrupted(const Packet& p) noexcept {
+  return p.has(Packet::kCorrupted) && p.has(Packet::kElided);
+}
+
 // Corrupted octets that are only promised are not those that were sent.
 inline PayloadRef payload_seen(const Packet& p) noexcept {
   PayloadRef payload = p.payload();
@@ -68,7 +73,7 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
         if (p->has(Packet::kTagged) && !nic.keeps_tags) [[unlikely]]
           pop_vlan_tag(*p);
         frames[n] = {at,       p->sent - skew(at), p->header_span(), payload_seen(*p), p->has(Packet::kIcrcPending),
-                     p->trimmed != 0, p->copied != 0, p->telemetry != 0};
+                     p->trimmed != 0, p->copied != 0, p->telemetry != 0, is_seen_corrupted(*p)};
         packets[n++] = p;
       }
     }
@@ -180,7 +185,7 @@ void Host::on_received(Instant now, PortIndex port) {
     pop_vlan_tag(*held.packet);
   const RxFrame frame{now, held.packet->sent - skew(now), held.packet->header_span(), payload_seen(*held.packet),
                       held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0, held.packet->copied != 0,
-                      held.packet->telemetry != 0};
+                      held.packet->telemetry != 0, is_seen_corrupted(*held.packet)};
   deliver(nic, {&frame, 1}, {&held.packet, 1});
   start_if_any(now, port, nic);
 }

@@ -8,6 +8,7 @@
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/state_archive.h"
+#include "transports/uet/security/security_drop.h"
 #include "transports/uet/wire/encapsulation.h"
 #include "transports/uet/wire/malformed.h"
 #include "transports/uet/wire/nack_code.h"
@@ -35,6 +36,7 @@ enum class Drop : std::uint8_t {
   kUnknownPacketId,  // RUDI: a response that nobody waits for
   kNoMatch,          // UUD: nobody waits for it
   kNoPeer,           // from an address that is not known, and no other can be
+  kSecurity,         // by reason in Counters::security
   kCount
 };
 inline constexpr std::size_t kDrops = static_cast<std::size_t>(Drop::kCount);
@@ -48,6 +50,10 @@ struct Counters {
   std::array<Counter, kDrops> dropped;
   std::array<Counter, kMalformedReasons> malformed;
   std::array<Counter, kNotUetReasons> not_uet;
+
+  Counter secured_packets_sent;      // encrypted
+  Counter secured_packets_received;  // authentic
+  std::array<Counter, kSecurityDrops> security;
 
   Counter pdcs_opened;  // of both ends
   Counter pdcs_closed;  // in order
@@ -75,10 +81,11 @@ struct Counters {
             pdcs_closed, pdcs_failed, acks_sent, acks_received, nacks_sent, nacks_received, retransmitted_packets,
             retransmission_timeouts, inferred_losses, probes_sent, credits_sent, credits_received,
             credit_requests_sent, credit_requests_received, speculative_packets, ecn_marked_packets, ecn_marked_acks,
-            placed_out_of_order);
+            placed_out_of_order, secured_packets_sent, secured_packets_received, security);
   }
 
   std::uint64_t drops(Drop reason) const noexcept { return dropped[static_cast<std::size_t>(reason)].read(); }
+  std::uint64_t drops(SecurityDrop reason) const noexcept { return security[static_cast<std::size_t>(reason)].read(); }
   std::uint64_t all_drops() const noexcept {
     std::uint64_t sum = 0;
     for (const Counter& c : dropped) sum += c.read();

@@ -146,6 +146,13 @@ class Engine {
   void on_drop(Drop reason) noexcept;
   void on_malformed(Malformed reason) noexcept;
   void on_not_uet(NotUet reason) noexcept;
+  void on_insecure(SecurityDrop reason) noexcept {
+    on_drop(Drop::kSecurity);
+    fep_.counters.security[static_cast<std::size_t>(reason)].increment();
+  }
+  // What the security sublayer below has encrypted, and has found authentic.
+  void note_secured_sent() noexcept { fep_.counters.secured_packets_sent.increment(); }
+  void note_secured_received() noexcept { fep_.counters.secured_packets_received.increment(); }
 
   // Does what fell due, and says what could be sent and until when the answer holds.
   Readiness ready(Instant now);

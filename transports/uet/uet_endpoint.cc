@@ -34,7 +34,10 @@ UetEndpoint::UetEndpoint(const EngineConfig& config, const EncapsulationConfig& 
 
 bool UetEndpoint::send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out, Engine::Ahead& ahead) {
   if (!engine_.send(now, priority, out, ahead)) return false;
-  fill(out, frame);
+  if (security_ != nullptr) [[unlikely]]
+    fill_secured(now, out, frame);
+  else
+    fill(out, frame);
   return true;
 }
 
@@ -123,12 +126,14 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
   const std::size_t pending = frame.icrc_pending ? encapsulation_.trailer_octets() : 0;
   const std::size_t frame_octets = octets.size() + rest.octets + pending;
   Inner inner;
+  Around around{.frame = octets};
   if (const auto plain = frame.trimmed ? std::nullopt : take_plain(octets, frame_octets, encapsulation_)) [[likely]] {
     inner = plain->inner;
     in.source = plain->source;
     in.destination = plain->destination;
     in.ce = wire::ecn_of(plain->traffic_class_octet) == wire::Ecn::kCe;
     in.data_class = class_of(plain->traffic_class_octet);
+    around.l3 = wire::Ethernet::kOctets;
   } else {
     const auto view = wire::parse_frame(octets, frame_octets);
     if (!view) {
@@ -145,6 +150,9 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
     in.destination = view->destination;
     in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
     in.data_class = class_of(view->traffic_class_octet);
+    around = {.frame = octets.first(std::min(octets.size(), std::size_t{view->l3_offset} + view->ip_octets)),
+              .l3 = view->l3_offset,
+              .v4 = view->kind == wire::FrameKind::kIpv4};
   }
   in.source_mac = wire::read<wire::Ethernet::Source>(octets.data());
   in.destination_mac = wire::read<wire::Ethernet::Destination>(octets.data());
@@ -152,6 +160,11 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
   in.last_hop = inner.trimmed == Trimmed::kTrimmedLasthop;
   in.trimmed = frame.trimmed || inner.trimmed != Trimmed::kNo;
   in.payload = {};
+  if (security_ != nullptr) [[unlikely]]
+    if (const auto drop = open_secured(around, in, in.trimmed, frame.corrupted, inner)) {
+      engine_.on_insecure(*drop);
+      return Drop::kSecurity;
+    }
   if (in.trimmed) {
     if (const auto bad = decode_pds_into(inner.octets, in.packet.pds)) {
       engine_.on_malformed(*bad);

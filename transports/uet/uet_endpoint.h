@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "dataplane/base/endpoint.h"
 #include "transports/uet/engine.h"
+#include "transports/uet/security/opener.h"
+#include "transports/uet/security/sealer.h"
 #include "transports/uet/wire/encapsulation.h"
 #include "transports/uet/wire/outer_path.h"
 
@@ -19,6 +22,9 @@ class UetEndpoint final : public Endpoint {
   // encapsulation.crc the NIC has to make the CRC: TxFrame::trailer_octets is 4.
   UetEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
               bool real_payload);
+
+  // From now on packets are encrypted, and only such as are encrypted for this domain are taken. Before the first packet.
+  void secure(const SecurityConfig& config);
 
   Engine& engine() noexcept { return engine_; }
   const Engine& engine() const noexcept { return engine_; }
@@ -39,6 +45,26 @@ class UetEndpoint final : public Endpoint {
 
  private:
   void fill(const OutPacket& out, TxFrame& frame);
+  // ---- uet_endpoint_security.cc ----
+  struct Security {
+    Security(const SecurityConfig& config, std::size_t frames) : sealer(config), opener(config), sealed(frames) {}
+
+    Sealer sealer;
+    Opener opener;
+    // Real payload, encrypted, with its ICV: of the frames that a NIC asks for at once. Taken in turn.
+    std::vector<std::vector<std::byte>> sealed;
+    std::size_t next = 0;
+    std::vector<std::byte> opened{};  // the packet in hand
+  };
+  // What is around a packet in a frame that was received.
+  struct Around {
+    std::span<const std::byte> frame{};  // octets that are there, up to the end of the IP packet
+    std::size_t l3 = 0;
+    bool v4 = true;
+  };
+  void fill_secured(Instant now, const OutPacket& out, TxFrame& frame);
+  std::optional<SecurityDrop> open_secured(const Around& around, const InPacket& in, bool trimmed, bool corrupted,
+                                           Inner& inner);
   const OuterPath& path(const OutPacket& out, std::size_t way);
   // Place of a path, and number of the flow (TxFrame::flow) that takes it: its frames differ in their entropy only. Each
   // peer has one for each data class, and one for what is control.
@@ -62,6 +88,7 @@ class UetEndpoint final : public Endpoint {
   std::uint32_t ways_ = 0;  // to each peer
   std::vector<OuterPath> paths_;
   InPacket in_;
+  std::unique_ptr<Security> security_;  // nothing: packets are neither encrypted nor decrypted
   std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should
 };
 

@@ -23,7 +23,7 @@ namespace {
 constexpr int kRoceAckFrame = 66;  // Ethernet, IPv4, UDP, BTH, AETH, ICRC, FCS
 // ACK_CC with the response of the semantic sublayer (UE-Spec 1.0 §3.5, §3.4) in Ethernet, IPv4 and what is around PDS.
 int uet_ack_frame(const spec::UetNicSpec& nic) {
-  return 14 + 20 + report::uet_outer_octets(nic) + int{uet::PdsAckCc::kOctets} + int{uet::SesResponse::kOctets} + 4;
+  return 14 + 20 + report::uet_outer_octets(nic, 4) + int{uet::PdsAckCc::kOctets} + int{uet::SesResponse::kOctets} + 4;
 }
 
 struct Limit {

@@ -257,7 +257,10 @@ constexpr Field kUetNics[] = {{"nic", "text", ""},
                               {"out_of_order", "packets", "accepted while earlier ones were missing"},
                               {"dropped.*", "packets", "by reason"},
                               {"malformed.*", "packets", "by error"},
-                              {"not_uet.*", "packets", "by error"}};
+                              {"not_uet.*", "packets", "by error"},
+                              {"secured_packets_sent", "packets", "encrypted (TSS)"},
+                              {"secured_packets_received", "packets", "authentic (TSS)"},
+                              {"security_drops.*", "packets", "by reason (TSS); their sum is dropped.security"}};
 constexpr Field kServices[] = {{"nic", "text", ""},
                                {"packets_sent", "packets", ""},
                                {"packets_received", "packets", ""},

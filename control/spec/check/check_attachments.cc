@@ -53,6 +53,12 @@ void check_attachments(const Draft& draft) {
       if (made && attachment != node.nics[0].attach)
         where.fail("a namespace, virtual machine or application has all NICs of its host; expected the same `attach` for each "
                    "NIC");
+      if (std::holds_alternative<AttachApplication>(attachment))
+        for (const auto& [profile, host] : draft.lab.hosts)
+          if (host.uet.security)
+            where.fail(fmt::format("hosts.{}.uet.security does not apply to applications, which neither encrypt nor decrypt; "
+                                   "expected none in a lab with `attach: application`",
+                                   profile));
       const auto used = exclusive(attachment);
       if (used.second.empty()) continue;
       use(used, {node.name, static_cast<int>(n) + 1}, where);

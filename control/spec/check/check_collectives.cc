@@ -260,7 +260,7 @@ class CollectiveCheck {
 
   int packet_octets() const {
     const bool selective = roce_of(ranks_[0]).loss_recovery == RoceLossRecovery::kSelectiveRepeat;
-    const int transport = c_.is_uet() ? kUetOctets : kWriteImmOctets + (selective ? kSelectiveRepeatOctets : 0);
+    const int transport = c_.is_uet() ? uet_.octets(ends_, c_.ip_version) : kWriteImmOctets + (selective ? kSelectiveRepeatOctets : 0);
     return c_.path_mtu + transport + (c_.ip_version == 4 ? 20 : 40);
   }
 

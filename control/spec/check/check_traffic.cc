@@ -34,9 +34,8 @@ constexpr int kSrEthOctets = 8;  // selective repeat: in all, and the RETH in al
 bool is_roce(const TrafficSpec& t) { return t.is_roce(); }
 bool is_rping(const TrafficSpec& t) { return t.is_rping(); }
 
-// `selective`: by NICs that repeat selectively.
+// Of RoCEv2 and generators. `selective`: by NICs that repeat selectively.
 int header_octets(const TrafficSpec& traffic, bool selective) {
-  if (traffic.is_uet()) return kUetOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
   int all = kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
   if (is_rping(traffic)) return all + kRethOctets;
   if (is_roce(traffic) && selective && traffic.roce.operation != RoceOperation::kRead) all += kSrEthOctets;
@@ -163,9 +162,13 @@ class TrafficCheck {
   }
 
   void check_paths(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
-    const int headers = header_octets(
-        t, !t.is_uc() &&
-               std::ranges::any_of(ends.from, [&](const PortName& nic) { return repeats_selectively(nic); }));
+    const int headers =
+        t.is_uet()
+            ? std::max(uet_.octets(ends.from, t.ip_version), uet_.octets(ends.to, t.ip_version)) +
+                  (t.ip_version == 4 ? kIpv4Octets : kIpv6Octets)
+            : header_octets(t, !t.is_uc() && std::ranges::any_of(ends.from, [&](const PortName& nic) {
+                return repeats_selectively(nic);
+              }));
     const int packet = payload_octets(t) + headers;
     if (packet <= least_mtu_ && mtu_.all_connected()) return;  // the usual case
     for (const auto& [from, to] : possible_pairs(t, ends, [&](const PortName& nic) { return mtu_.group(nic); })) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/frame_tags.h"
+#include "control/spec/uet_security_octets.h"
 
 namespace railyard::spec {
 
@@ -21,6 +22,12 @@ void UetCheck::check(const TrafficSpec& t, const Tree& said, const TrafficEnds& 
     for (const PortName& nic : *nics) check_nic(t, said, nic);
   check_ends_agree(said, ends);
   check_windows(t, said, ends);
+}
+
+int UetCheck::octets(const std::vector<PortName>& nics, int ip_version) const {
+  constexpr int kCrc = 4;
+  const bool secured = std::ranges::any_of(nics, [&](const PortName& nic) { return uet_of(nic).security.has_value(); });
+  return secured ? kUetOctets - kCrc + uet_security_octets(ip_version) : kUetOctets;
 }
 
 // Data of a NIC have a class for each DSCP, class and ECN that traffic says.

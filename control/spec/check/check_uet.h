@@ -19,6 +19,9 @@ class UetCheck {
   // Fails at what `said` says of `traffic`.
   void check(const TrafficSpec& traffic, const Tree& said, const TrafficEnds& ends);
 
+  // As kUetOctets, of packets of one of these NICs: the most.
+  int octets(const std::vector<PortName>& nics, int ip_version) const;
+
  private:
   void check_nic(const TrafficSpec& traffic, const Tree& said, const PortName& nic);
   void find_kinds();

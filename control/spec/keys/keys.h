@@ -54,6 +54,7 @@ const Table<UetNicSpec>& uet_nic_keys();
 Form<UetNicSpec> uet_nic_form();
 const Table<NsccSpec>& nscc_keys();
 const Table<RcccSpec>& rccc_keys();
+const Table<UetSecuritySpec>& uet_security_keys();
 // traffic.<n>.rping
 const Table<RpingTraffic>& rping_keys();
 

@@ -229,7 +229,9 @@ const Table<UetNicSpec>& uet_nic_keys() {
        key("trimmed-dscp", &UetNicSpec::trimmed_dscp, integer(0, 63),
            "DSCP_TRIMMED: a switch, inside or outside this lab, has trimmed packets with this DSCP"),
        key("trimmed-lasthop-dscp", &UetNicSpec::trimmed_lasthop_dscp, integer(0, 63),
-           "DSCP_TRIMMED_LASTHOP: DSCP of packets trimmed at the last hop")},
+           "DSCP_TRIMMED_LASTHOP: DSCP of packets trimmed at the last hop"),
+       key("security", &UetNicSpec::security, map_of(uet_security_keys()),
+           "encrypt and authenticate packets (TSS), and accept no others; default: neither")},
       check_uet};
   return table;
 }

@@ -70,6 +70,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   const Engine& engine() const noexcept { return uet_.engine(); }
   Engine& engine() noexcept { return uet_.engine(); }
+  // Encrypts and decrypts its packets; before the first one.
+  void secure(const SecurityConfig& config) { uet_.secure(config); }
 
   Readiness ready(Instant now) override;
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
