@@ -214,7 +214,7 @@ class Frame {
     if (view_.trimmed) out_["trimmed"] = true;
     if (view_.has_bth) return show_roce(datagram);
     if (const auto uet = carried_by(true, view_.destination_port))
-      show_uet(*uet, view_.l4_offset + U::kOctets, view_.l4_offset + datagram, view_.source_port);
+      show_uet(*uet, view_.l4_offset, view_.l4_offset + U::kOctets, view_.l4_offset + datagram, view_.source_port);
   }
 
   // How UET is to be read that has this UDP port, or IP protocol.
@@ -236,11 +236,12 @@ class Frame {
     // wire::parse_frame() has skipped the entropy header behind the number that it knows.
     const std::size_t begin = view_.header_octets - (view_.uet_entropy ? E::kOctets : 0);
     if (!has(begin, E::kOctets) || begin + E::kOctets > std::size_t{view_.l3_offset} + view_.ip_octets) return;
-    show_uet(options, begin + E::kOctets, std::size_t{view_.l3_offset} + view_.ip_octets, read<E::Entropy>(at(begin)));
+    show_uet(options, begin, begin + E::kOctets, std::size_t{view_.l3_offset} + view_.ip_octets,
+             read<E::Entropy>(at(begin)));
   }
 
-  // `end`: of the packet, as UDP or IP says.
-  void show_uet(const UetOptions& options, std::size_t begin, std::size_t end, std::uint16_t entropy) {
+  // `l4`: UDP or the entropy header; `end`: of the packet, as UDP or IP says.
+  void show_uet(const UetOptions& options, std::size_t l4, std::size_t begin, std::size_t end, std::uint16_t entropy) {
     const std::size_t ip_end = std::size_t{view_.l3_offset} + view_.ip_octets;
     const bool trimmed =
         view_.trimmed || (options.trimmed_dscp && view_.traffic_class_octet >> 2 == *options.trimmed_dscp);
@@ -249,7 +250,11 @@ class Frame {
     UetOctets uet{.octets = octets_.subspan(begin, there - begin),
                   .packet_octets = (trimmed ? std::min(end, ip_end) : end) - begin,
                   .entropy = entropy,
-                  .trimmed = trimmed};
+                  .trimmed = trimmed,
+                  .ip_header = at(view_.l3_offset),
+                  .l4 = at(l4),
+                  .source = view_.source,
+                  .destination = view_.destination};
     if (whole) uet.ip = octets_.subspan(view_.l3_offset, view_.ip_octets);
     if (trimmed) out_["trimmed"] = true;
     add_uet(out_, uet, options);

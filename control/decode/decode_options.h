@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "control/decode/uet_key.h"
 #include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/udp.h"
 #include "transports/uet/wire/carrier.h"
@@ -27,6 +28,7 @@ struct UetOptions {
   bool as_capture_says = true;
   std::optional<std::uint8_t> trimmed_dscp{};  // of packets that were cut; with UDP the lengths say so, too
   uet::Dialect dialect = uet::kStandard;
+  std::vector<UetKey> keys{};  // encrypted packets of their domains are decrypted
 };
 
 struct DecodeOptions {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "control/decode/uet_decrypt.h"
 #include "transports/uet/wire/encapsulation.h"
 #include "transports/uet/wire/packet.h"
 
@@ -274,24 +275,6 @@ std::string_view length_error(const uet::Packet& packet) {
   return has_wrong_length(packet) ? "bad_payload_length" : "";
 }
 
-// What a secured packet shows: its TSS header. Its length is that of what is encrypted.
-void add_secured(Json& out, const UetOctets& packet, const UetOptions& options) {
-  Json& uet = out["uet"];
-  add_named(uet, "type", "pds", PdsType::kTss);
-  const auto tss = uet::decode_tss(packet.octets);
-  if (!tss) {
-    out["error"] = "headers_cut";
-    return;
-  }
-  uet["tss"] = to_json(*tss);
-  const std::size_t behind = packet.packet_octets - std::min(packet.packet_octets, tss->octets());
-  if (packet.trimmed) return;
-  if (behind < options.icv_octets)
-    out["error"] = "too_short";
-  else
-    uet["encrypted"] = behind - options.icv_octets;
-}
-
 // Takes the CRC off the end of a packet and says what it is; false if there is no room for one.
 bool take_crc(Json& crc, UetOctets& packet, const UetOptions& options) {
   if (packet.packet_octets < uet::kCrcOctets) return false;
@@ -331,6 +314,33 @@ void add_headers(Json& out, const UetOctets& packet, const uet::Dialect& dialect
   if (packet.trimmed) return;
   out["payload"] = whole->payload_octets;
   if (const std::string_view wrong = length_error(*whole); !wrong.empty()) out["error"] = wrong;
+}
+
+// What a secured packet shows: its TSS header, and with its key all the others. Else the length of what is encrypted.
+void add_secured(Json& out, const UetOctets& packet, const UetOptions& options) {
+  Json& uet = out["uet"];
+  add_named(uet, "type", "pds", PdsType::kTss);
+  const auto tss = uet::decode_tss(packet.octets);
+  if (!tss) {
+    out["error"] = "headers_cut";
+    return;
+  }
+  uet["tss"] = to_json(*tss);
+  if (const auto opened = packet.trimmed ? std::nullopt : decrypt(packet, *tss, options)) {
+    uet["icv_ok"] = opened->icv_ok ? Json(*opened->icv_ok) : Json(nullptr);
+    if (opened->icv_ok != false) {
+      UetOctets plain = packet;
+      plain.octets = opened->octets;
+      plain.packet_octets = opened->packet_octets;
+      return add_headers(out, plain, options.dialect);
+    }
+  }
+  const std::size_t behind = packet.packet_octets - std::min(packet.packet_octets, tss->octets());
+  if (packet.trimmed) return;
+  if (behind < options.icv_octets)
+    out["error"] = "too_short";
+  else
+    uet["encrypted"] = behind - options.icv_octets;
 }
 
 }  // namespace

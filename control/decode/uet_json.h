@@ -7,6 +7,7 @@
 
 #include "control/decode/decode_frame.h"
 #include "control/decode/decode_options.h"
+#include "dataplane/wire/address.h"
 
 namespace railyard::decode {
 
@@ -17,6 +18,11 @@ struct UetOctets {
   std::uint16_t entropy = 0;
   bool trimmed = false;             // cut by a switch: only the PDS header counts
   std::span<const std::byte> ip{};  // the whole IP packet, if it is all there
+  // What an ICV covers in front of it; the headers are all there.
+  const std::byte* ip_header = nullptr;
+  const std::byte* l4 = nullptr;  // UDP or the entropy header
+  wire::IpAddress source{};
+  wire::IpAddress destination{};
 };
 
 // Adds proto, uet with the headers nested in it, payload, crc, crc_ok, and error.

@@ -5,6 +5,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@
 #include "control/base/read_file.h"
 #include "control/decode/decode_file.h"
 #include "control/decode/line.h"
+#include "control/decode/uet_key.h"
 #include "control/spec/input_error.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/input_file.h"
@@ -26,6 +29,7 @@ struct Options {
   std::string uet_crc = "msb-first";
   unsigned uet_protocol = wire::ip_protocol::kUetNative;
   std::optional<unsigned> uet_trimmed_dscp{};
+  std::string uet_keys{};
   decode::DecodeOptions decode{};
 };
 
@@ -60,7 +64,19 @@ void add_uet_options(CLI::App& command, Options& options) {
       ->capture_default_str();
   command.add_option("--uet-trimmed-dscp", options.uet_trimmed_dscp, "DSCP of trimmed UET packets")
       ->check(CLI::Range(0, 63));
+  command.add_option("--uet-keys", options.uet_keys,
+                     "Decrypt UET packets with the keys in FILE. Each line: SDI ASSOCIATION MODE KEY [REKEY-AFTER], such as "
+                     "\"1 0 cluster 00112233...\"")
+      ->type_name("FILE");
   command.add_flag("--uet-ref-prov", options.ref_prov, "Decode the public reference provider's deviations");
+}
+
+std::vector<decode::UetKey> read_uet_keys(const std::string& file) {
+  const auto text = read_whole_file(file);
+  if (!text) throw InputError(fmt::format("{}: cannot be read: {}", file, text.error()));
+  auto keys = decode::parse_uet_keys(*text, file);
+  if (!keys) throw InputError(keys.error());
+  return std::move(*keys);
 }
 
 }  // namespace
@@ -88,6 +104,7 @@ void add_decode(CLI::App* command, int&) {
                                                 : UetCrc::kMsbFirst;
     uet.ip_protocol = static_cast<std::uint8_t>(options->uet_protocol);
     if (options->uet_trimmed_dscp) uet.trimmed_dscp = static_cast<std::uint8_t>(*options->uet_trimmed_dscp);
+    if (!options->uet_keys.empty()) uet.keys = read_uet_keys(options->uet_keys);
     if (options->ref_prov) uet.dialect = railyard::uet::kRefProv;
     // Whoever says one of these knows better than the capture.
     uet.as_capture_says = command->count("--uet-port") + command->count("--uet-protocol") +

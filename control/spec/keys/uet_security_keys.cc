@@ -11,9 +11,10 @@
 namespace railyard::spec {
 namespace {
 
+constexpr std::size_t kDigits = 64;
+
 // A key of AES-256. Never shown in an error: it may be a real one.
 Form<std::string> security_key() {
-  constexpr std::size_t kDigits = 64;
   Form<std::string> form = any_text();
   form.schema = Tree::map({{"type", Tree::string("string")}, {"pattern", Tree::string("^[0-9a-fA-F]{64}$")}});
   form.read = [read = form.read](const Tree& tree) {

@@ -125,13 +125,13 @@ TEST(SecurityDomain, RotationsAlternateAndOldEpochsGetStale) {
     std::vector<Sealed> sent;
     for (int i = 0; i < 16; ++i) sent.push_back(seal(sealer));
     EXPECT_EQ(sealer.rotations(), 3u);
-    for (int i = 0; i < 16; ++i) {
+    for (std::size_t i = 0; i < 16; ++i) {
       EXPECT_EQ(sent[i].tss.an, i / 4 % 2 != 0);
-      EXPECT_EQ(sent[i].tss.epoch, 1 + i / 4);
-      EXPECT_EQ(sent[i].tss.counter, static_cast<std::uint64_t>(i % 4));
+      EXPECT_EQ(sent[i].tss.epoch, 1u + i / 4);
+      EXPECT_EQ(sent[i].tss.counter, i % 4);
     }
     // Packets of two associations overtake each other: none is lost.
-    for (const int i : {4, 0, 5, 1, 6, 2, 7, 3}) EXPECT_EQ(open(opener, sent[i]), std::nullopt) << i;
+    for (const std::size_t i : {4u, 0u, 5u, 1u, 6u, 2u, 7u, 3u}) EXPECT_EQ(open(opener, sent[i]), std::nullopt) << i;
     EXPECT_EQ(open(opener, sent[8]), std::nullopt);
     EXPECT_EQ(open(opener, sent[0]), kStaleEpoch);
     // Who has no rotation does not know the other key.

@@ -14,7 +14,7 @@
 namespace railyard::uet {
 namespace {
 
-SecurityKey key_of(unsigned seed) {
+SecurityKey pattern_key(unsigned seed) {
   SecurityKey key;
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(seed * 37 + i * 11);
   return key;
@@ -23,7 +23,7 @@ SecurityKey key_of(unsigned seed) {
 // OpenSSL's own SP 800-108 says the same.
 TEST(KeyDerivation, IsCounterModeWithCmac) {
   for (const unsigned seed : {1u, 2u, 3u}) {
-    const SecurityKey key = key_of(seed);
+    const SecurityKey key = pattern_key(seed);
     wire::Octets context = wire::hex("000100000000 0a000001");
     context[3] = static_cast<std::byte>(seed);
     const SessionKey derived = KeyDerivation(key, kClusterLabel).derive(context);
@@ -51,7 +51,7 @@ TEST(KeyDerivation, IsCounterModeWithCmac) {
 
 // Epoch, re-key counter, identity and label: each makes another key.
 TEST(KeyDerivation, EveryPartOfTheContextCounts) {
-  SecurityConfig config{.mode = SecurityMode::kCluster, .sdi = 7, .key = key_of(1), .rekey_bits = 6};
+  SecurityConfig config{.mode = SecurityMode::kCluster, .sdi = 7, .key = pattern_key(1), .rekey_bits = 6};
   SessionKeys cluster(config);
   const wire::IpAddress a(0x0A000001), b(0x0A000002);
   const TssValues tss{.sdi = 7, .epoch = 1, .counter = 63};
