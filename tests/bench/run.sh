@@ -157,6 +157,17 @@ if is_wanted uet; then
   done
   cat "$work"/uet-roce-* >"$work/figures"; row '  RoCEv2' 'ns of CPU a packet' -
   cat "$work"/uet-uet-* >"$work/figures"; row '  UET, RUD' 'ns of CPU a packet' -
+  # Encrypted: headers only, and with real payload all of it.
+  key=$(printf '%064x' 1)
+  for payload in elided real; do
+    for security in '' "{ mode: cluster, key: \"$key\" }"; do
+      for (( i = 0; i < runs; ++i )); do
+        "$railyard" run "$here/transports.yaml" --set traffic.pairs.transport=uet --set "run.payload=$payload" \
+          ${security:+--set "hosts.default.uet.security=$security"} --json 2>/dev/null | jq -r "$a_packet"
+      done >"$work/figures"
+      row "  UET, $payload payload${security:+, TSS}" 'ns of CPU a packet' -
+    done
+  done
   for (( i = 0; i < runs; ++i )); do
     awk -v a="$(<"$work/uet-uet-$i")" -v b="$(<"$work/uet-roce-$i")" 'BEGIN { print a / b }'
   done >"$work/figures"

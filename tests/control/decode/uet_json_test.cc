@@ -6,6 +6,8 @@
 #include "dataplane/wire/ipv4.h"
 #include "tests/dataplane/wire/corpus.h"
 #include "tests/transports/uet/wire/vectors.h"
+#include "transports/uet/security/additional_data.h"
+#include "transports/uet/security/sealer.h"
 #include "transports/uet/wire/encapsulation.h"
 
 namespace railyard::decode {
@@ -157,6 +159,76 @@ TEST(UetJson, OfASecuredPacketTheTssHeader) {
                   {"encrypted", 100}}));
   EXPECT_FALSE(frame.contains("error"));
   EXPECT_EQ(uet_decoded(framed(packet, {.crc = false}), {.icv_octets = 12})["uet"]["encrypted"], 104);
+}
+
+// A packet as it was sealed: `elided` without payload, and the ICV behind the headers.
+Octets sealed_frame(const UetKey& key, const Octets& packet, std::size_t header_octets, bool elided) {
+  uet::Sealer sealer({.mode = key.mode, .sdi = key.sdi, .key = key.key, .an = key.an});
+  const uet::TssValues tss = sealer.next({}, true);
+  Octets inner(tss.octets());
+  uet::encode_tss(inner, tss);
+  inner.insert(inner.end(), packet.begin(), packet.end());
+  inner.resize(inner.size() + uet::kIcvOctets);
+  Octets frame = framed(inner, {.crc = false});
+  std::byte* const body = frame.data() + kPds + tss.octets();
+  const uet::AdditionalData additional(frame.data() + kIp, true, frame.data() + 34, frame.data() + kPds, tss.octets());
+  const std::size_t octets = elided ? header_octets : packet.size();
+  uet::AesGcm& cipher = sealer.begin(tss, wire::IpAddress(0x0A000001), wire::IpAddress(0x0A000002), additional.span());
+  cipher.transform(std::span(packet).first(octets), body);
+  cipher.finish(std::span<std::byte, uet::kIcvOctets>(body + octets, uet::kIcvOctets));
+  return frame;
+}
+
+TEST(UetJson, OfASecuredPacketAllWithItsKey) {
+  const Octets packet = uet::vector_packet("e9_datagram");
+  const std::size_t headers = uet::decoded_vector("e9_datagram").header_octets();
+  for (const auto mode : {uet::SecurityMode::kDirect, uet::SecurityMode::kCluster})
+    for (const bool elided : {false, true}) {
+      UetKey key{.sdi = 7, .an = true, .mode = mode};
+      key.key.fill(std::byte{3});
+      const Octets frame = sealed_frame(key, packet, headers, elided);
+      const Json json = uet_decoded(frame, {.keys = {key}});
+      EXPECT_EQ(json["uet"]["pds"], "UUD_REQ") << json;
+      EXPECT_EQ(json["uet"]["icv_ok"], true);
+      EXPECT_EQ(json["uet"]["tss"]["sdi"], 7);
+      EXPECT_EQ(json["payload"], 4);
+      EXPECT_FALSE(json.contains("error")) << json;
+      // Cut when it was captured: nothing vouches for it.
+      if (!elided)
+        EXPECT_EQ(decode_frame(std::span(frame).first(frame.size() - 10), frame.size(), {.uet = {.keys = {key}}})["uet"]["icv_ok"],
+                  nullptr);
+      UetKey other = key;
+      other.key[0] = std::byte{4};
+      EXPECT_EQ(uet_decoded(frame, {.keys = {other}})["uet"]["icv_ok"], false);
+      EXPECT_EQ(uet_decoded(frame, {.keys = {other}})["uet"]["pds"], "TSS");
+      other = key;
+      other.an = false;
+      EXPECT_FALSE(uet_decoded(frame, {.keys = {other}})["uet"].contains("icv_ok"));
+    }
+}
+
+TEST(UetKeys, ALineForEachKey) {
+  const std::string digits(64, 'a');
+  const auto keys = parse_uet_keys("# keys\n\n1 0 direct " + digits + "\n0x1234 1 cluster " + digits + " 1024 # old\n", "k");
+  ASSERT_TRUE(keys.has_value()) << keys.error();
+  ASSERT_EQ(keys->size(), 2u);
+  EXPECT_EQ((*keys)[1].sdi, 0x1234u);
+  EXPECT_TRUE((*keys)[1].an);
+  EXPECT_EQ((*keys)[1].rekey_bits, 10);
+  EXPECT_EQ((*keys)[1].key[31], std::byte{0xAA});
+}
+
+TEST(UetKeys, OneErrorNamesTheLine) {
+  const std::string digits(64, 'a');
+  const auto error = [](const std::string& text) { return parse_uet_keys(text, "k").error(); };
+  EXPECT_EQ(error("\n1 0 direct aa"), "k:2: the key has 2 characters; expected 64 hexadecimal digits");
+  EXPECT_EQ(error("1 0 direct " + digits.substr(1) + "x"), "k:1: the key is not hexadecimal; expected 64 digits");
+  EXPECT_EQ(error("1 2 direct " + digits), "k:1: '2' is no association number; expected 0 or 1");
+  EXPECT_EQ(error("x 0 direct " + digits), "k:1: 'x' is no SDI; expected 0..16777215");
+  EXPECT_EQ(error("1 0 client " + digits), "k:1: 'client' is no mode; expected direct, cluster or server");
+  EXPECT_EQ(error("1 0 cluster " + digits + " 3"), "k:1: '3' is no number of packets; expected a power of two");
+  EXPECT_EQ(error("1 0"), "k:1: found 2 words; expected SDI ASSOCIATION MODE KEY [REKEY-AFTER]");
+  EXPECT_EQ(error(""), "k: has no keys; expected SDI ASSOCIATION MODE KEY");
 }
 
 TEST(UetJson, TheReferenceProvidersDialect) {
