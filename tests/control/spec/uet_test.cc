@@ -1,4 +1,5 @@
 // What a fabric file says of UET, and what it may not.
+#include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -226,6 +227,65 @@ TEST(UetSpec, NoWindowIsAboveWhatTheOtherEndTakes) {
   EXPECT_EQ(uet_error("", "hosts: { other: { uet: { window: 1024, mp-range: 1024 } } }\n" + nodes),
             "x.yaml:5:45: traffic.0.transport: window of h2:1 is 1024, above mp-range of h1:1 (512), which would "
             "refuse packets; expected in hosts.<profile>.uet a window of at most the other end's mp-range");
+}
+
+std::string security_error(const std::string& keys) {
+  const std::string error = nic_error("security: { " + keys + " }");
+  EXPECT_THAT(error, testing::StartsWith("x.yaml:6:"));
+  return error.substr(std::min(error.find(' '), error.size() - 1) + 1);
+}
+
+TEST(UetSpec, EveryKeyOfSecurityIsRead) {
+  const std::string upper(64, 'A'), digits(64, 'b');
+  const std::string keys = "{ mode: cluster, sdi: 4660, key: \"" + upper + "\", next-key: \"" + digits +
+                           "\", association: 1, epoch: 7, rotate-after: 1000, rekey-after: 256, replay-window: 512 }";
+  const Lab l = parse(file_with("from: h1, to: h2, transport: uet", "hosts: { default: { uet: { security: " + keys + " } } }\n"),
+                      "x.yaml");
+  const UetSecuritySpec expected{.mode = UetSecurityMode::kCluster,
+                                 .sdi = 4660,
+                                 .key = std::string(64, 'a'),
+                                 .next_key = digits,
+                                 .association = 1,
+                                 .epoch = 7,
+                                 .rotate_after = 1000,
+                                 .rotate_at = {},
+                                 .rekey_after = 256,
+                                 .replay_window = 512};
+  ASSERT_TRUE(l.hosts.at("default").uet.security.has_value());
+  EXPECT_EQ(*l.hosts.at("default").uet.security, expected);
+  EXPECT_TRUE(parse(to_yaml(l), "y.yaml").hosts.at("default").uet == l.hosts.at("default").uet);
+}
+
+// A key is never shown.
+TEST(UetSpec, KeysOfAWrongSizeAreRefused) {
+  const std::string digits(64, 'a');
+  EXPECT_EQ(security_error("key: \"" + digits.substr(1) + "\""),
+            "hosts.default.uet.security.key: has 63 characters; expected 64 hexadecimal digits, a key of 32 bytes");
+  EXPECT_EQ(security_error("key: \"" + digits.substr(1) + "x\""),
+            "hosts.default.uet.security.key: 'x' is not a hexadecimal digit; expected 64 of them, a key of 32 bytes");
+  EXPECT_EQ(security_error("key: \"" + digits + "\", next-key: \"aa\""),
+            "hosts.default.uet.security.next-key: has 2 characters; expected 64 hexadecimal digits, a key of 32 bytes");
+  EXPECT_THAT(security_error("sdi: 1"), testing::HasSubstr("key 'key' is missing"));
+  EXPECT_EQ(security_error("key: \"" + digits + "\", rekey-after: 64"),
+            "hosts.default.uet.security.rekey-after: does not apply to direct keys; expected mode: cluster, client or server");
+  EXPECT_EQ(security_error("key: \"" + digits + "\", rotate-after: 64, rotate-at: 1ms"),
+            "hosts.default.uet.security.rotate-at: cannot be combined with rotate-after; expected one of them");
+  EXPECT_EQ(security_error("key: \"" + digits + "\", replay-window: 100"),
+            "hosts.default.uet.security.replay-window: 100 is not a power of two; expected one in 64..1048576");
+}
+
+// TSS header and ICV need room, too.
+TEST(UetSpec, SecuredPacketsFitTheMtu) {
+  const std::string secured = "hosts: { default: { uet: { security: { key: \"" + std::string(64, 'a') + "\" } } } }\n";
+  const auto error = [&](int mtu, const std::string& more) {
+    return error_of("name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n"
+                    "defaults: { link: { mtu: " + std::to_string(mtu) + " } }\n"
+                    "traffic: [ { name: t, from: h1, to: h2, transport: uet, path-mtu: 1024, bytes: 1MB } ]\n" + more);
+  };
+  parse("name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\ndefaults: { link: { mtu: 1136 } }\n"
+        "traffic: [ { name: t, from: h1, to: h2, transport: uet, path-mtu: 1024, bytes: 1MB } ]\n" + secured,
+        "x.yaml");
+  EXPECT_THAT(error(1135, secured), testing::HasSubstr("and 112 bytes of headers make packets of 1136; the MTU from h1:1 to h2:1 is 1135"));
 }
 
 TEST(UetSpec, LossIsInferredUnlessSaidOtherwise) {
