@@ -4,7 +4,7 @@
 # usage: tests/bench/run.sh [--runs N] [--json] [NAME...]
 #   --runs N   runs of each figure (default 5)
 #   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live live-speed scrape start memory parts qps
-#              roce uet recovery uet-numbers uet-numbers-large applications jobs
+#              roce uet credit recovery uet-numbers uet-numbers-large applications jobs
 #   --json     of uet-numbers and uet-numbers-large: a line of JSON for each row
 # Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
 set -euo pipefail
@@ -172,9 +172,43 @@ if is_wanted uet; then
     awk -v a="$(<"$work/uet-uet-$i")" -v b="$(<"$work/uet-roce-$i")" 'BEGIN { print a / b }'
   done >"$work/figures"
   row '  UET against RoCEv2, in turn' x '<= 1.5'
+  for (( i = 0; i < runs; ++i )); do
+    for cc in rccc nscc; do
+      "$railyard" run "$here/transports.yaml" --set traffic.pairs.transport=uet --set "hosts.default.uet.congestion=$cc" \
+        --json 2>/dev/null | jq -r "$a_packet" >"$work/uet-$cc"
+    done
+    awk -v a="$(<"$work/uet-rccc")" -v b="$(<"$work/uet-nscc")" 'BEGIN { print a / b }'
+  done >"$work/figures"
+  row '  UET by receiver credit (RCCC) against NSCC, in turn' x '<= 1.2'
   for n in 128 1024; do
     figures "$per_core" "$here/roce-$n.yaml" --set traffic.permutation.transport=uet >"$work/figures"
     row "  the permutation of $n hosts over UET" 'M packet-hops/core-second' -
+  done
+fi
+
+# What uet-htsim measures of the same set-up: tests/scenarios/uet_credit_fidelity_test.cc has more, and how it was run.
+if is_wanted credit; then
+  printf '\nReceiver credit against uet-htsim: FCTs of 2 MB over a fat tree of 128 hosts, 100 Gb/s (one run: it is the same each time)\n'
+  # credit TEXT CONGESTION TRAFFIC MEAN MAX: medians of the simulator's seeds (1 to 10, incasts 1 to 5), us
+  credit() {
+    local which
+    "$railyard" run "$root/topologies/scenarios/fidelity-uet-credit.yaml" --set "hosts.default.uet.congestion=$2" \
+      --set "traffic=[{ name: t, transport: uet, path-mtu: 4086, message: 2MB, outstanding: 1, $3 }]" --json 2>/dev/null |
+      jq -r '.traffic[0].fct_ns | .mean, .max | . / 1000' >"$work/credit"
+    for which in mean max; do
+      { [[ $which == mean ]] && head -n 1 "$work/credit" || tail -n 1 "$work/credit"; } >"$work/of"
+      awk -v b="$([[ $which == mean ]] && echo "$4" || echo "$5")" '{ print ($1 > b ? $1 / b : b / $1) - 1 }' "$work/of" |
+        awk '{ print 100 * $1 }' >"$work/figures"
+      row "  $2, $1: FCT $which $(printf '%.1f' "$(<"$work/of")") us, off by" % '<= 3'
+    done
+  }
+  permuted="pattern: file, file: $root/tests/scenarios/permutation-128.cm, from: h*"
+  for of in 'rccc 192.2 206.1' 'both 192.8 212.1'; do read -r cc mean max <<<"$of"; credit permutation "$cc" "$permuted" "$mean" "$max"; done
+  for of in '8 1301.9 1309.2' '32 5237.2 5261.1' '100 16384.9 16448.1'; do
+    read -r n mean max <<<"$of"
+    for cc in rccc both; do
+      credit "incast of $n" "$cc" "pattern: incast, bytes: 2MB, to: h1, from: [$(seq -s ', ' -f 'h%g' 2 $(( n + 1 )))]" "$mean" "$max"
+    done
   done
 fi
 
