@@ -123,6 +123,12 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
     loads("scenarios/fidelity-uet-fat-tree.yaml",
           {std::string("traffic=[{ name: t, transport: uet, path-mtu: 4086, message: 2MB, bytes: 2MB, to: h1, ") +
            what + " }]"});
+  for (const char* set :
+       {"hosts.default.uet.congestion=both",
+        "topology={ preset: fat-tree, pods: 8, leaves-per-pod: 4, spines-per-pod: 4, hosts-per-leaf: 4, cores-per-spine: 1 }",
+        "traffic=[{ name: incast, pattern: incast, fan-in: 32, to: h1, transport: uet, path-mtu: 4086, message: 2MB, "
+        "bytes: 2MB }]"})
+    loads("scenarios/fidelity-uet-credit.yaml", {set});
   for (const char* set : {"collectives.ring.algorithm=halving-doubling", "collectives.ring.service=rod"})
     loads("scenarios/fidelity-uet-ring.yaml", {set});
   loads("scenarios/fidelity-dcqcn.yaml", {"hosts.default.roce.congestion=none", "qos.default.classes.3.ecn=off"});
