@@ -157,9 +157,11 @@ TEST(UetSecurity, AnIncastWithTrimmingCompletes) {
 TEST(UetSecurity, TheDigestDoesNotDependOnWorkers) {
   std::uint64_t digests[2];
   for (const std::size_t workers : {1u, 2u}) {
+    EngineConfig config;
+    config.workers = workers;
     Scenario s(pair(kFlow, secured("mode: cluster, " + key() + ", rotate-after: 300") +
                                "faults: [ { name: l, on: \"h2:1 in\", loss: 1% } ]\n"),
-               {}, {.workers = workers});
+               {}, config);
     s.run_to_the_end();
     expect_all_verified(s.report(), kMessages);
     digests[workers - 1] = s.digest();
