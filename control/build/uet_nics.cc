@@ -328,7 +328,7 @@ uet::CreditPacerConfig UetNics::grants(const Nic& nic, const spec::UetNicSpec& s
           .grant = static_cast<std::uint32_t>(said.rccc.grant_packets) * mtu,
           .max_ahead = rccc_config(nic, said, t).max_credit,
           .on_wire = static_cast<double>(static_cast<int>(packet) + around(t, said) + nic.framing.around()) / packet,
-          .watches_core = said.rccc.core_control,
+          .oversubscription = said.rccc.oversubscription ? number(*said.rccc.oversubscription) : 0,
           .base_rtt = rccc_config(nic, said, t).base_rtt};
 }
 

@@ -57,7 +57,7 @@ struct RcccSpec {
   Ratio max_window{3, 2};            // BDPs
   int grant_packets = 4;             // MTUs
   Ratio rate_share{99, 100};         // of the receiver's link
-  bool core_control = false;         // a receiver grants less where the fabric before its link has no room
+  std::optional<Ratio> oversubscription;  // of the fabric: a receiver then grants less where it has no room
 
   bool operator==(const RcccSpec&) const = default;
 };

@@ -121,7 +121,7 @@ TEST(UetCreditFidelity, Incasts) {
 
 TEST(UetCreditFidelity, FourToOneAboveThePods) {
   const std::string narrow = "topology={ preset: fat-tree, pods: 8, leaves-per-pod: 4, spines-per-pod: 4, hosts-per-leaf: 4, cores-per-spine: 1 }";
-  const std::string watched = "hosts.default.uet.rccc.core-control=true";  // as the simulator does of itself
+  const std::string watched = "hosts.default.uet.rccc.oversubscription=4";  // as the simulator does of itself
   expect("rccc", measured("rccc", {permutation(), narrow, watched}), 560.1, 566.8, 741.8, 757.5);
   expect("both", measured("both", {permutation(), narrow}), 504.0, 508.1, 760.2, 791.2);
 }

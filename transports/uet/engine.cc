@@ -52,7 +52,7 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       table_(config.most_pdcs, config.pdcid_quiet, config.target_keeps(), config.first_pdcid),
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
       target_(fep_),
-      pacer_(config.grants) {
+      pacer_(config.grants, chance) {
   datagram_paths_ = PathSelector(config.multipath, chance_);
   data_lines_.emplace_back().config = {.priority = config.data,
                                        .trimming = config.trimming,

@@ -147,9 +147,9 @@ const Table<RcccSpec>& rccc_keys() {
        key("grant-packets", &RcccSpec::grant_packets, integer(1, 64), "credit of one grant, in MTUs"),
        key("rate-share", &RcccSpec::rate_share, fraction(),
            "share of its link's rate that a receiver grants, to all its senders together"),
-       key("core-control", &RcccSpec::core_control, boolean(),
-           "a receiver grants less while switches before the last hop trim or mark what it is sent: for oversubscribed "
-           "fabrics, with congestion: rccc")}};
+       key("oversubscription", &RcccSpec::oversubscription, ratio(),
+           "of the fabric, at its narrowest tier: receivers grant less while switches before the last hop trim or mark what "
+           "they are sent, at least 0.9 / this of their links. Default: they do not look. For congestion: rccc")}};
   return table;
 }
 

@@ -2,8 +2,9 @@
 
 namespace railyard::uet {
 
-CreditPacer::CreditPacer(const CreditPacerConfig& config) noexcept
+CreditPacer::CreditPacer(const CreditPacerConfig& config, RngStream chance) noexcept
     : unit_ps_(static_cast<double>((Bytes{kCreditOctets} / config.rate).ps) * config.on_wire / config.rate_share),
+      core_(config.base_rtt, std::max(config.oversubscription, 1.0), chance),
       config_(config) {}
 
 void CreditPacer::on_demand(Instant now, std::uint32_t id, CreditLine& line, Credit target) {

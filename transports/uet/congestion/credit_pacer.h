@@ -23,8 +23,10 @@ struct CreditPacerConfig {
   std::uint32_t grant = 4 * 4096;     // octets of a turn: four MTU
   std::int64_t max_ahead = 225'000;   // octets for a sender beyond what it asked for, and asked for at most: 3/2 BDP
   double on_wire = 4234.0 / 4164.0;   // octets on the link for each octet of credit: of a full packet
-  bool watches_core = false;          // grants less where the fabric in front of the link has no room (core_rate.h)
-  Duration base_rtt{12'000'000};      // then: how often it looks
+  // Above 0: by how much the fabric in front of the link is oversubscribed. It grants less where that has no room
+  // (core_rate.h).
+  double oversubscription = 0;
+  Duration base_rtt{12'000'000};  // of that fabric
 };
 
 // What one sender has been granted: part of its PDC.
@@ -40,14 +42,14 @@ struct CreditLine {
 
 class CreditPacer {
  public:
-  explicit CreditPacer(const CreditPacerConfig& config) noexcept;
+  CreditPacer(const CreditPacerConfig& config, RngStream chance) noexcept;
 
   // A packet of sender `id` says that it wants all up to `target`. Who lies about that gains nothing but its turns. The
   // next turn is not before `now`.
   void on_demand(Instant now, std::uint32_t id, CreditLine& line, Credit target);
   // A data packet has come of a sender that asks for credit.
   void on_packet(Instant now, bool marked, bool trimmed, bool last_hop) noexcept {
-    if (config_.watches_core) core_.on_packet(now, config_.base_rtt, marked, trimmed, last_hop);
+    if (config_.oversubscription > 0) core_.on_packet(now, marked, trimmed, last_hop);
   }
   // When it is somebody's turn; Instant::never(): nobody's.
   Instant next() const noexcept { return waiting_.empty() && idle_.empty() ? Instant::never() : next_; }

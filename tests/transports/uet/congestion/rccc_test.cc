@@ -1,7 +1,6 @@
 // Credit at one sender, and the pacer of a receiver (uet §9.6, §9.7), without packets.
 #include "transports/uet/congestion/rccc.h"
 
-#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -93,7 +92,7 @@ class Pacer : public testing::Test {
     return granted;
   }
 
-  CreditPacer pacer{kConfig};
+  CreditPacer pacer{kConfig, RngStream(Seed{1}, "pacer")};
   std::map<std::uint32_t, CreditLine> lines;
 };
 
@@ -151,40 +150,46 @@ TEST_F(Pacer, WhoAsksWhileSomethingIsGrantedWaitsUntilThatIsOver) {
   EXPECT_EQ(pacer.next(), Instant{Duration{327'680}.ps});
 }
 
-// ---- CoreRate: a round trip of 10 us, a packet each microsecond ----
+// ---- CoreRate: round trips of 10 us, a packet each microsecond; looked at every 11 to 19 us ----
 
-double after(CoreRate& core, Instant& now, int round_trips, int marked_of_ten, int trimmed_of_ten, bool last_hop = false) {
-  for (int i = 0; i < round_trips * 10; ++i, now = now + 1_us)
-    core.on_packet(now, 10_us, i % 10 < marked_of_ten, i % 10 >= 10 - trimmed_of_ten, last_hop);
+CoreRate core_rate(double oversubscription) { return {10_us, oversubscription, RngStream(Seed{1}, "core")}; }
+
+double after(CoreRate& core, Instant& now, int looks, int marked_of_ten, int trimmed_of_ten, bool last_hop = false) {
+  for (int i = 0; i < looks * 15; ++i, now = now + 1_us)
+    core.on_packet(now, i % 10 < marked_of_ten, i % 10 >= 10 - trimmed_of_ten, last_hop);
   return core.share();
 }
 
 TEST(CoreRate, FallsByTheShareOfWhatIsTrimmedBeforeTheLastHop) {
-  CoreRate core;
-  Instant now;
+  CoreRate core = core_rate(4);
+  Instant now{1};
   EXPECT_EQ(after(core, now, 5, 0, 0), 1);
-  EXPECT_NEAR(after(core, now, 2, 0, 3), 0.7, 1e-9) << "the second of them is not over";
-  CoreRate at_last_hop;
-  now = {};
+  for (int i = 0; i < 25 && core.share() == 1; ++i) after(core, now, 1, 0, 3);
+  EXPECT_NEAR(core.share(), 0.75, 0.15);
+  CoreRate at_last_hop = core_rate(4);
   EXPECT_EQ(after(at_last_hop, now, 5, 0, 3, true), 1);
-  EXPECT_NEAR(after(core, now, 50, 0, 9), 0.01, 1e-9) << "and not to nothing";
+  EXPECT_NEAR(after(core, now, 50, 0, 9), 0.9 / 4, 1e-9) << "and not below what is its own";
 }
 
 TEST(CoreRate, FallsWhileMoreThanThreeInTenAreMarked) {
-  CoreRate core;
-  Instant now;
-  EXPECT_EQ(after(core, now, 20, 3, 0), 1);
+  CoreRate core = core_rate(100);
+  Instant now{1};
+  EXPECT_EQ(after(core, now, 20, 2, 0), 1);
   EXPECT_LT(after(core, now, 20, 8, 0), 0.1);
 }
 
 TEST(CoreRate, GrowsFasterAndFasterWhileNothingIsMarked) {
-  CoreRate core;
-  Instant now;
-  after(core, now, 2, 0, 9);
-  const double low = core.share();
-  EXPECT_NEAR(after(core, now, 1, 0, 0), std::max(low - 0.9, 0.01), 1e-9) << "of the round trip that was cut";
-  EXPECT_NEAR(after(core, now, 3, 0, 0), 0.01 + 0.01 + 0.02 + 0.04, 1e-9);
-  EXPECT_EQ(after(core, now, 8, 0, 0), 1);
+  CoreRate core = core_rate(100);
+  Instant now{1};
+  after(core, now, 10, 0, 9);
+  EXPECT_NEAR(core.share(), 0.01, 1e-9);
+  const double soon = after(core, now, 4, 0, 0);
+  EXPECT_GT(soon, 0.02);
+  EXPECT_LT(soon, 0.4);
+  EXPECT_EQ(after(core, now, 10, 0, 0), 1);
+  CoreRate marked = core_rate(100);
+  after(marked, now, 10, 0, 9);
+  EXPECT_LT(after(marked, now, 14, 1, 0), 0.25) << "by 0.01 each time";
 }
 
 }  // namespace
