@@ -165,7 +165,7 @@ TEST(CoreRate, FallsByTheShareOfWhatIsTrimmedBeforeTheLastHop) {
   Instant now{1};
   EXPECT_EQ(after(core, now, 5, 0, 0), 1);
   for (int i = 0; i < 25 && core.share() == 1; ++i) after(core, now, 1, 0, 3);
-  EXPECT_NEAR(core.share(), 0.75, 0.15);
+  EXPECT_NEAR(core.share(), 0.7, 0.2);
   CoreRate at_last_hop = core_rate(4);
   EXPECT_EQ(after(at_last_hop, now, 5, 0, 3, true), 1);
   EXPECT_NEAR(after(core, now, 50, 0, 9), 0.9 / 4, 1e-9) << "and not below what is its own";
