@@ -24,7 +24,7 @@ TEST(Qos, TheBuiltInProfileIsForRoce) {
   EXPECT_EQ(q.classes[3].alpha_exponent, -3);
   EXPECT_EQ(q.classes[3].headroom, std::nullopt);
   EXPECT_EQ(q.classes[3].weight, 50);
-  EXPECT_EQ(q.classes[3].ecn, (Ecn{true, true, {}, {}, 200'000, false, false})) << "by the rate of the port";
+  EXPECT_EQ(q.classes[3].ecn, (Ecn{true, true, {}, {}, 200'000, false, false, {}})) << "by the rate of the port";
   EXPECT_TRUE(q.classes[5].strict) << "UET's control packets";
   EXPECT_TRUE(q.classes[6].strict);
   EXPECT_EQ(q.classes[1], TrafficClass{});
@@ -129,7 +129,7 @@ TEST(Qos, Ecn) {
   EXPECT_TRUE(class3("ecn: { pmax: 1/100 }").ecn.auto_thresholds);
   EXPECT_EQ(class3("ecn: { pmax: 1/100 }").ecn.pmax_ppm, 10'000u);
   EXPECT_EQ(class3("ecn: { kmin: 5KB, kmax: 200KB, pmax: 1%, mark: dequeue, drop-not-ect: true }").ecn,
-            (Ecn{true, false, 5_KB, 200_KB, 10'000, true, true}));
+            (Ecn{true, false, 5_KB, 200_KB, 10'000, true, true, {}}));
 }
 
 TEST(Qos, EarlyDrops) {
