@@ -32,6 +32,7 @@ TEST(Difference, IsSaidInTheWordsOfTheFile) {
             "qos.default.classes.0.ecn.drop-not-ect: - -> false\n"
             "qos.default.classes.0.ecn.kmax: - -> auto\n"
             "qos.default.classes.0.ecn.kmin: - -> auto\n"
+            "qos.default.classes.0.ecn.last-hop: - -> auto\n"
             "qos.default.classes.0.ecn.mark: - -> enqueue\n"
             "qos.default.classes.0.ecn.pmax: - -> 20%\n");
   EXPECT_EQ(different({"qos.default.classes.3.ecn=auto"}),

@@ -16,7 +16,7 @@ bool marks(const std::string& congestion, const std::string& ecn, const std::str
                         "hosts: { default: { uet: { congestion: " + congestion + " } } }\n"
                         "qos: { default: { classes: { 3: { ecn: " + ecn + " } } } }\n"
                         "traffic:\n"
-                        "  - { name: u, from: h1, to: h3, transport: uet, message: 1MB }\n" + more_traffic,
+                        "  - { name: u, from: h1, to: h3, transport: uet, message: 1MB, bytes: 1MB }\n" + more_traffic,
                         "marks.yaml");
   return marks_last_hop(lab, lab.qos.at("default"), 3, lab.hosts.at("default"));
 }
@@ -28,8 +28,8 @@ TEST(LastHopMarks, AreThereUnlessReceiversGrantCredit) {
 }
 
 TEST(LastHopMarks, OfAClassThatOthersUseStay) {
-  EXPECT_TRUE(marks("both", "auto", "  - { name: r, from: h2, to: h4, transport: roce, message: 1MB }\n"));
-  EXPECT_FALSE(marks("both", "auto", "  - { name: r, from: h2, to: h4, transport: roce, message: 1MB, dscp: 8 }\n"));
+  EXPECT_TRUE(marks("both", "auto", "  - { name: r, from: h2, to: h4, transport: roce, message: 1MB, bytes: 1MB }\n"));
+  EXPECT_FALSE(marks("both", "auto", "  - { name: r, from: h2, to: h4, transport: roce, message: 1MB, bytes: 1MB, dscp: 8 }\n"));
 }
 
 TEST(LastHopMarks, AreAsTheFileSays) {
