@@ -55,8 +55,8 @@ void Engine::grant_due(Instant now) {
     const Instant at = pacer_.next();
     const std::uint32_t id = pacer_.take();
     Pdc* const pdc = table_.find(static_cast<std::uint16_t>(id));
-    // One that ends needs none; another may have its number now.
-    if (pdc == nullptr || !pdc->grants.asks || pdc->state == PdcState::kClosing || pdc->remote == 0) continue;
+    // It may be gone, and another may have its number now. (One that was asked to close may have data to send before.)
+    if (pdc == nullptr || !pdc->grants.asks) continue;
     if (!pacer_.grant(at, id, pdc->grants)) continue;
     fep_.counters.credits_sent.increment();
     // An ACK that waits says it as well.

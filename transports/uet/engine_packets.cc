@@ -123,7 +123,8 @@ std::optional<Drop> Engine::on_trimmed(Instant now, const InPacket& in) {
     pdc = *found;
   }
   const Psn psn(pds->psn);
-  if (pdc != nullptr && pds->has_cc()) {
+  // A sender that is not known yet can be granted nothing.
+  if (pdc != nullptr && pdc->remote != 0 && pds->has_cc()) {
     pacer_.on_packet(now, in.ce, true, in.last_hop);
     on_demand(now, *pdc, pds->credit_target);
   }

@@ -162,6 +162,18 @@ TEST(Credit, SendersShareTheirReceiversLink) {
   pair.expect_clean();
 }
 
+// Its initiator closes the PDC when it has sent what it has, and needs credit for that.
+TEST(Credit, ATargetThatAsksForACloseStillGrants) {
+  Pair pair(credited(true));
+  pair.post(0, pair.write(0, 1, 0, kTo, 100'000));
+  pair.run_for(5_us);
+  pair.engine(1).close_all(pair.now());
+  pair.run();
+  EXPECT_EQ(pair.count(1, "CP CLOSE_REQ"), 1u);
+  EXPECT_EQ(pair.text(0), "1:success");
+  pair.expect_clean();
+}
+
 TEST(Credit, GrantsToWhoNeedsNoneAreDropped) {
   Pair pair({test_config(), credited()});
   // End 1 sends by credit that end 0 grants; what end 0 sends needs none, and asks for none.
