@@ -332,24 +332,29 @@ void Engine::finish_exchange() {
   for (const std::uint16_t p : boundary_->neighbours()) {
     StateArchive in{frames[p]};
     // pools_ know if it was not enough.
-    if (!boundary_->take(in, [this](DeviceId d) -> PacketPool& { return pool_of(d); })) return;
+    if (!boundary_->take(in, [this](DeviceId d) -> PacketPool& { return pool_of(d); })) break;
   }
   Instant next = own_next();
   std::vector<TopologyEvent> events;
   for (const auto& c : contexts_) events.insert(events.end(), c->topology_events.begin(), c->topology_events.end());
   noted_.clear();
   for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.give(noted_);
-  noted_(events, next);
+  bool exhausted = pools_.exhausted();
+  noted_(events, next, exhausted);
+  std::size_t first_exhausted = exhausted ? peers.self() : peers.count();
   const PeerOctets& given = peers.share(noted_.written());
   for (std::size_t p = 0; p < given.size(); ++p) {
     if (p == peers.self()) continue;
     StateArchive in{given[p]};
     for (const Fabric::SharedBy& s : fabric_.shared()) s.shared.take(in);
     Instant its;
-    in(events, its);
+    in(events, its, exhausted);
+    if (exhausted) first_exhausted = std::min(first_exhausted, p);
     contexts_[0]->topology_events.insert(contexts_[0]->topology_events.end(), events.begin(), events.end());
     next = std::min(next, its);
   }
+  // The first of those whose packet memory is used up tells of it, and ends all.
+  while (first_exhausted < peers.self()) peers.least(std::int64_t{0});
   agreed_ = next;  // unless somebody has something done meanwhile: wake_all()
 }
 

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -98,14 +97,12 @@ std::string log_of(lab::Session& session) {
   return log;
 }
 
-// Whatever ends one of several processes ends all. Of what happens to several at once the first of them tells: it has
-// ended the others before they do.
+// Whatever ends one of several processes ends all.
 report::Report run_together(lab::Session& session, Peers* peers) {
   try {
     return session.run(interrupted);
   } catch (const std::exception& error) {
     if (peers == nullptr) throw;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100) * peers->self());
     fmt::print(stderr, "railyard: process {}: {}\n", peers->self(), error.what());
     peers->abort(kFailed);
   }
